@@ -208,8 +208,7 @@ pub fn emit_wrapped(
 /// # Errors
 /// As [`ethernet_port`].
 pub fn emit_ethernet(config: &Config, mii: Mii, mac_latency: u32) -> Result<Emitted, RtlError> {
-    let plan = ethernet_plan(config)?;
-    let design = ethernet_port(config, mii, mac_latency)?;
+    let (plan, design) = elaborated_ethernet(config, mii, mac_latency)?;
     Ok(handed_over(config, Some(&plan), &design, None))
 }
 
@@ -231,9 +230,21 @@ fn ethernet_plan(config: &Config) -> Result<PortPlan, RtlError> {
 /// # Errors
 /// As [`plan`], and if the directions of the link do not sleep for themselves.
 pub fn ethernet_port(config: &Config, mii: Mii, mac_latency: u32) -> Result<Design, RtlError> {
+    elaborated_ethernet(config, mii, mac_latency).map(|(_, design)| design)
+}
+
+/// The same beside the plan of its controller.
+///
+/// # Errors
+/// As [`ethernet_port`].
+pub fn elaborated_ethernet(
+    config: &Config,
+    mii: Mii,
+    mac_latency: u32,
+) -> Result<(PortPlan, Design), RtlError> {
     let plan = ethernet_plan(config)?;
     let design = hdl::elaborate(&EthernetPort::new(&plan, mii, mac_latency))?;
-    Ok(design.prefixed(&config.verilog.module_prefix))
+    Ok((plan, design.prefixed(&config.verilog.module_prefix)))
 }
 
 /// The checked designs of the shims of that port.

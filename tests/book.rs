@@ -516,6 +516,8 @@ fn keys_of_the_json_are_explained() {
     let mut missing = String::new();
     let fixed = "[port]\npolicy = \"fixed\"\nt_pdt_ns = 700\nsync = \"levels\"\n";
     fs::write(folder.path().join("fixed.toml"), fixed).unwrap();
+    let ethernet = "[port]\nsync = \"lpi\"\n";
+    fs::write(folder.path().join("ethernet.toml"), ethernet).unwrap();
     // Keys that are names of things: states of the link, classes of ports, corners, widths.
     let named = |key: &str| {
         let of_a_class = key.starts_with("asleep_") || key.starts_with("power_");
@@ -526,6 +528,7 @@ fn keys_of_the_json_are_explained() {
         "presets --json",
         "estimate port.toml --json",
         "estimate guarded.toml --json",
+        "estimate ethernet.toml --ethernet xgmii64 --json",
         "cosim port.toml --engine native --random --cycles 2000 --json",
         "cosim pair.toml --engine native --pair --delay 1 --cycles 2000 --json",
         "verify fixed.toml --json",

@@ -30,6 +30,26 @@ fn cells(markdown: &str, name: &str) -> Vec<String> {
     cells.map(|cell| cell.trim().to_owned()).collect()
 }
 
+/// The sheet has every pin of the emitted module, with its direction and its meaning.
+fn check_pins(sheet: &str, file: &Path) {
+    let verilog = fs::read_to_string(file).unwrap();
+    let declared = verilog.lines().filter(|line| {
+        let line = line.trim_start();
+        line.starts_with("input ") || line.starts_with("output ")
+    });
+    let mut pins = 0;
+    for line in declared {
+        let (pin, meaning) = line.split_once("//").unwrap();
+        let name = pin.trim().trim_end_matches(',').rsplit(' ').next().unwrap();
+        let row = cells(sheet, &format!("`{name}`"));
+        let direction = pin.trim().split_once("put ").unwrap().0;
+        assert_eq!(row[2], direction, "{name}");
+        assert_eq!(row[3], meaning.trim(), "{name}");
+        pins += 1;
+    }
+    assert!(pins > 10);
+}
+
 #[test]
 fn it_says_what_generate_and_estimate_say() {
     for preset in PRESETS {
@@ -56,22 +76,7 @@ fn it_says_what_generate_and_estimate_say() {
             .take(25)
             .any(|line| line.starts_with("| wait for the link |")));
 
-        let verilog = fs::read_to_string(path.join("verilog/port.v")).unwrap();
-        let declared = verilog.lines().filter(|line| {
-            let line = line.trim_start();
-            line.starts_with("input ") || line.starts_with("output ")
-        });
-        let mut pins = 0;
-        for line in declared {
-            let (pin, meaning) = line.split_once("//").unwrap();
-            let name = pin.trim().trim_end_matches(',').rsplit(' ').next().unwrap();
-            let row = cells(&sheet, &format!("`{name}`"));
-            let direction = pin.trim().split_once("put ").unwrap().0;
-            assert_eq!(row[2], direction, "{name}");
-            assert_eq!(row[3], meaning.trim(), "{name}");
-            pins += 1;
-        }
-        assert!(pins > 10);
+        check_pins(&sheet, &path.join("verilog/port.v"));
         let latency = &estimate["latency"]["update_cycles"];
         let row = cells(&sheet, "new threshold after an idle period");
         assert_eq!(row[1], latency.to_string());
@@ -261,4 +266,193 @@ fn what_it_cannot_write_it_says() {
     );
     let left = fs::read_dir(path).unwrap().count();
     assert_eq!(left, 2);
+}
+
+/// The data sheet of a port of Ethernet says what `generate --ethernet` emits and what `estimate
+/// --ethernet` counts, and its diagrams, which are simulated, have the latencies that it prints.
+#[test]
+fn the_sheet_of_a_port_of_ethernet() {
+    let folder = folder_of("10gbase-t");
+    let path = folder.path();
+    for (mac_latency, interface) in [("8", "xgmii64"), ("0", "xgmii32")] {
+        let with = |command: &str| {
+            let words = format!("-q {command} --ethernet {interface} --mac-latency {mac_latency}");
+            output(path, &words)
+        };
+        with("generate port.toml -o verilog");
+        let sheet = with("datasheet port.toml");
+        let estimate: Value = serde_json::from_str(&with("estimate port.toml --json")).unwrap();
+        let port = &estimate["ethernet"];
+
+        let lines: Vec<&str> = sheet.lines().collect();
+        assert_eq!(lines[0], "# Data sheet: `ethernet_port`");
+        assert!(lines[2].starts_with("A port of Ethernet"), "{}", lines[2]);
+        check_pins(&sheet, &path.join("verilog/ethernet_port.v"));
+        for pin in ["`mac_tx_data`", "`phy_rx_control`", "`t_w_sys`"] {
+            cells(&sheet, pin);
+        }
+        for block in ["u_port (port)", "u_lpi_tx (lpi_tx)", "u_lpi_rx (lpi_rx)"] {
+            assert!(sheet.contains(&format!("\n    {block}")), "{block}");
+        }
+        let registers = estimate["census"]["register_bits"].to_string();
+        assert_eq!(cells(&sheet, "registers")[1], format!("{registers} bits"));
+        let rate = &port["rate_gbps"];
+        assert_eq!(rate, if interface == "xgmii64" { 10.0 } else { 5.0 });
+        assert!(
+            cells(&sheet, "interface")[1].contains(&format!("{:.0} Gb/s", rate.as_f64().unwrap()))
+        );
+
+        // t_w of 10GBASE-T is 700 words, t_s 450.
+        let (wake, late) = (&port["wakes"][0], mac_latency.parse::<u64>().unwrap());
+        assert_eq!(port["wakes"].as_array().unwrap().len(), 1);
+        assert_eq!(wake["state"], "deep-sleep");
+        let row = |name: &str| cells(&sheet, name)[1].clone();
+        for (name, figure, by_hand) in [
+            (
+                "a word of the MAC to the PHY, through `lpi_tx`",
+                &port["transmit_delay_cycles"],
+                1,
+            ),
+            (
+                "a word of the PHY to the MAC, through `lpi_rx`",
+                &port["receive_delay_cycles"],
+                1,
+            ),
+            (
+                "a frame waits in deep sleep for `mac_tx_enable`",
+                &wake["mac_tx_enable_cycles"],
+                701,
+            ),
+            (
+                "a frame waits for `mac_tx_enable`",
+                &port["wait_cycles"],
+                450 + 700 + late,
+            ),
+            (
+                "from `lpi_request` to LPI to the PHY",
+                &port["lpi_begins_cycles"],
+                late + 1,
+            ),
+        ] {
+            assert_eq!(row(name), figure.to_string(), "{name}");
+            assert_eq!(*figure, by_hand, "{name}");
+        }
+        let at_most = wake["to_wire_at_most_cycles"].as_u64().unwrap();
+        assert_eq!(at_most, 702 + late);
+        assert!(
+            cells(&sheet, "from deep sleep")[1].starts_with(&format!("at most {at_most} cycles"))
+        );
+
+        let [_, wakes, received]: [Value; 3] = diagrams(&sheet).try_into().unwrap();
+        assert_eq!(
+            wakes["signal"][3]["data"],
+            serde_json::json!(["idle", "start", "data", "end", "idle"])
+        );
+        assert_eq!(received["signal"][1]["data"][1], "LPI");
+        let mut tables = sheet.split("\n### ").skip(1);
+        let [sleep, wakes, received] = [(); 3].map(|()| tables.next().unwrap());
+        let at = |table: &str, change: &str| -> u64 {
+            let mut rows = table.lines().filter(|line| line.starts_with("| "));
+            let row = rows.find(|line| line.contains(change)).unwrap();
+            row.split('|').nth(1).unwrap().trim().parse().unwrap()
+        };
+        let begins = at(sleep, "`lpi_active` 1") - at(sleep, "`lpi_request` 1");
+        assert_eq!(port["lpi_begins_cycles"], begins);
+        assert_eq!(wake["mac_tx_enable_cycles"], at(wakes, "`mac_tx_enable` 1"));
+        assert_eq!(wake["to_wire_cycles"], at(wakes, "`phy_tx word` start"));
+        let delay = at(received, "`rx_lpi` 1");
+        assert_eq!(port["receive_delay_cycles"], delay);
+        for item in [
+            format!("may still start one for {mac_latency} clock cycles").as_str(),
+            "The MAC looks at `mac_tx_enable` before each frame",
+            "until `transmitting` is 1",
+            "`link_fault` is 1 while",
+            match interface {
+                "xgmii64" => "starts frames in lane 0 or 4",
+                _ => "starts frames in lane 0,",
+            },
+            "a `t_s` of 450 words (2.88 us) and a `t_w` of 700 words",
+        ] {
+            let listed = |line: &&str| line.starts_with("- [ ] ") && line.contains(item);
+            assert_eq!(
+                lines.iter().filter(|line| listed(line)).count(),
+                1,
+                "{item}"
+            );
+        }
+    }
+}
+
+/// Registers in the place of the pins of times; a port that never sleeps; and a threshold of a minute,
+/// whose cycles are not clocked one by one.
+#[test]
+fn sheets_of_other_ports_of_ethernet() {
+    let folder = folder_of("10gbase-t");
+    let path = folder.path();
+    let sheet = |text: &str| {
+        fs::write(path.join("port.toml"), text).unwrap();
+        output(path, "-q datasheet port.toml --ethernet cgmii")
+    };
+    let followed =
+        "[port]\nsync = \"lpi\"\nregisters = true\ncontrol_pins = true\ntiming_range = 4\n";
+    let text = sheet(followed);
+    assert!(!text.contains("| `t_w_sys` |"), "{text}");
+    assert!(
+        text.contains("(EEE TLV) into `t_w` of the sleep state"),
+        "{text}"
+    );
+    assert!(text.contains("## Registers"), "{text}");
+    assert!(text.contains("starts frames in lane 0, and"), "{text}");
+    // Four times the times of deep sleep, 2,000 and 4,480, and a mac_latency of 16.
+    let wait = cells(&text, "a frame waits for `mac_tx_enable`");
+    assert_eq!(wait[1], (4 * (2_000 + 4_480) + 16).to_string());
+    assert_eq!(diagrams(&text).len(), 3);
+
+    let text = sheet("[port]\nsync = \"lpi\"\npolicy = \"always-on\"\n");
+    assert!(text.contains("never goes to sleep by itself"), "{text}");
+    assert_eq!(diagrams(&text).len(), 1);
+
+    let minute =
+        "[port]\nsync = \"lpi\"\ntime_width = 48\npolicy = \"fixed\"\nt_pdt_ns = \"60 s\"\n\
+                  [states.deep-sleep]\nt_q_ns = 10000\nt_r_ns = 100\n";
+    let text = sheet(minute);
+    let goes = text
+        .lines()
+        .find(|line| line.contains("`power_state` going-down"));
+    let cycle = goes.unwrap().split('|').nth(1).unwrap().trim();
+    assert!(
+        cycle.parse::<u64>().unwrap().abs_diff(60_000_000_000) <= 2,
+        "{cycle}"
+    );
+
+    let page = {
+        fs::write(path.join("port.toml"), followed).unwrap();
+        output(
+            path,
+            "-q datasheet port.toml --ethernet cgmii -o sheet.html",
+        );
+        fs::read_to_string(path.join("sheet.html")).unwrap()
+    };
+    let outside = page.replace("http://www.w3.org/2000/svg", "");
+    for mark in ["http", "src=", "href=", "<script", "url(", "@import"] {
+        assert!(!outside.contains(mark), "{mark}");
+    }
+    // Blocks, and three diagrams.
+    assert_eq!(page.matches("<svg ").count(), 4);
+
+    // What is no port of Ethernet is refused.
+    let refused = |words: &str| run(linkdoze(path).args(words.split(' ')), 2).1;
+    for command in ["datasheet port.toml", "estimate port.toml"] {
+        let said = refused(&format!("{command} --mac-latency 3"));
+        assert!(said.contains("--ethernet"), "{said}");
+        fs::write(path.join("messages.toml"), "[port]\nsync = \"messages\"\n").unwrap();
+        let command = command.replace("port.toml", "messages.toml");
+        let said = refused(&format!("{command} --ethernet xgmii64"));
+        assert!(
+            said.contains("needs \"lpi\", which the presets 10gbase-t"),
+            "{said}"
+        );
+    }
+    let said = refused("datasheet port.toml --ethernet xgmii64 --ports 2");
+    assert!(said.contains("cannot be used with"), "{said}");
 }

@@ -45,7 +45,7 @@ impl BlockArgs {
     /// The interface of the port of Ethernet that is asked for, if one is, and how long its MAC takes to
     /// react.
     pub(super) fn ethernet(&self) -> Option<(Mii, u32)> {
-        self.port.ethernet.map(|mii| (mii, self.port.mac_latency))
+        self.port.asked()
     }
 
     /// The checked design of the block that is asked for, if one is, with the prefix of `config`.
@@ -88,7 +88,7 @@ const PART_OPTIONS: [&str; 6] = [
     "select_window_ns",
 ];
 const LANE_OPTIONS: [&str; 4] = ["link_lanes", "low_lanes", "link_gbps", "queue_bytes"];
-const ETHERNET_OPTIONS: [&str; 2] = ["ethernet", "mac_latency"];
+pub(super) const ETHERNET_OPTIONS: [&str; 2] = ["ethernet", "mac_latency"];
 
 /// What a utilisation may be, a window, and a rate in Gb/s.
 const SHARE: &str =
@@ -108,19 +108,16 @@ pub(super) fn block_options() -> impl Iterator<Item = &'static str> {
 
 /// A port of Ethernet.
 #[derive(clap::Args)]
-struct EthernetArgs {
+pub(super) struct EthernetArgs {
     /// A port of Ethernet on this interface: the controller, and the shims for low power idle
     /// between its MAC and its PHY. It needs port.sync = "lpi".
-    #[arg(
-        long, value_name = "INTERFACE", conflicts_with_all = lone_block_options(),
-        value_parser = interface()
-    )]
+    #[arg(long, value_name = "INTERFACE", value_parser = interface())]
     ethernet: Option<Mii>,
     /// Clock cycles that the MAC of a port of Ethernet takes to react: so many after it is told
     /// to hold frames back, it may still start one.
     #[arg(
         long, value_name = "N", requires = "ethernet", default_value = "16",
-        conflicts_with_all = lone_block_options(), value_parser = within_u32(0..=MAX_MAC_LATENCY)
+        value_parser = within_u32(0..=MAX_MAC_LATENCY)
     )]
     mac_latency: u32,
 }
@@ -135,6 +132,12 @@ fn interface() -> impl TypedValueParser<Value = Mii> {
 }
 
 impl EthernetArgs {
+    /// The interface of the port that is asked for, if one is, and how long its MAC takes to react, in
+    /// clock cycles.
+    pub(super) fn asked(&self) -> Option<(Mii, u32)> {
+        self.ethernet.map(|mii| (mii, self.mac_latency))
+    }
+
     fn written(&self) -> String {
         let latency = self.mac_latency;
         self.ethernet.map_or(String::new(), |mii| {
@@ -145,6 +148,7 @@ impl EthernetArgs {
 
 /// A part of a switch.
 #[derive(clap::Args)]
+#[group(conflicts_with_all = ETHERNET_OPTIONS)]
 struct PartArgs {
     /// A part of a switch that chooses among ports, in the place of a controller: a selection
     /// function (round-robin, first-on, powar, alonso), what says how many ports the load needs, or
@@ -278,6 +282,7 @@ impl PartArgs {
 
 /// A lane controller.
 #[derive(clap::Args)]
+#[group(conflicts_with_all = ETHERNET_OPTIONS)]
 struct LaneArgs {
     /// A lane controller, in the place of a port controller: it keeps some of so many lanes of a
     /// link on while that is idle, and sends by them. Its times are those of fast wake, and its threshold

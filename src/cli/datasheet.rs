@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 
+use super::block::{EthernetArgs, ETHERNET_OPTIONS};
 use super::numbers::within_u32;
 use super::{output, Outcome};
 use crate::blocks::switch_ports::MAX_PORTS;
@@ -20,8 +21,13 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Describe the controllers of so many ports, behind one AXI4-Lite port for their registers.
-    #[arg(long, value_name = "N", value_parser = within_u32(1..=MAX_PORTS))]
+    #[arg(
+        long, value_name = "N", conflicts_with_all = ETHERNET_OPTIONS,
+        value_parser = within_u32(1..=MAX_PORTS)
+    )]
     ports: Option<u32>,
+    #[command(flatten)]
+    ethernet: EthernetArgs,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
@@ -36,7 +42,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     // The notes stand in the data sheet.
     let config = Config::load(&args.config)?;
-    let datasheet = Datasheet::new(&config, args.ports)?;
+    let datasheet = match args.ethernet.asked() {
+        Some((mii, mac_latency)) => Datasheet::of_ethernet(&config, mii, mac_latency)?,
+        None => Datasheet::new(&config, args.ports)?,
+    };
     let text = match html {
         true => datasheet.html(),
         false => datasheet.markdown(),

@@ -4,6 +4,7 @@ mod print;
 
 use std::path::PathBuf;
 
+use super::block::EthernetArgs;
 use super::{output, Outcome};
 use crate::config::Config;
 use crate::estimate::Estimate;
@@ -21,6 +22,8 @@ pub struct Args {
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    ethernet: EthernetArgs,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
@@ -29,13 +32,18 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         true => super::load(&args.config)?,
         false => Config::load(&args.config)?,
     };
-    let census = match rtl::design(&config) {
-        Ok(design) => Some(census::count(&design)),
-        // The estimate says why there is none.
-        Err(RtlError::Plan(_) | RtlError::Unsupported(_)) => None,
-        Err(error) => return Err(error.into()),
+    let estimate = match args.ethernet.asked() {
+        Some((mii, mac_latency)) => {
+            let (plan, design) = rtl::elaborated_ethernet(&config, mii, mac_latency)?;
+            Estimate::of_ethernet(&config, &plan, census::count(&design), (mii, mac_latency))
+        }
+        None => match rtl::design(&config) {
+            Ok(design) => Estimate::new(&config, Some(census::count(&design))),
+            // The estimate says why there is none.
+            Err(RtlError::Plan(_) | RtlError::Unsupported(_)) => Estimate::new(&config, None),
+            Err(error) => return Err(error.into()),
+        },
     };
-    let estimate = Estimate::new(&config, census);
     let mut text = match args.json {
         true => serde_json::to_string_pretty(&estimate)? + "\n",
         false => print::summary(&config, &estimate),

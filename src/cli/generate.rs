@@ -69,12 +69,13 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
     if let Some((mii, _)) = ethernet {
-        let (bits, period) = (8 * mii.lanes(), config.clock.period_ps);
+        let period = config.clock.period_ps;
         output::note(&format!(
-            "note: {} carries {bits} bits in a clock cycle of {} ns, {} Gb/s",
+            "note: {} carries {} bits in a clock cycle of {} ns, {} Gb/s",
             mii.name(),
+            mii.bits(),
             period as f64 / 1e3,
-            (f64::from(bits) * 1e7 / period as f64).round() / 1e4
+            mii.rate_gbps(period)
         ));
     }
     let core = emitted.core(resolved(beside) == resolved(&args.output));

@@ -2,6 +2,8 @@
 
 use super::Source;
 use crate::blocks::link_sync;
+use crate::blocks::mii::Mii;
+use crate::config::plan::SleepTimes;
 use crate::estimate::summary::time;
 use crate::hdl::census::Storage;
 
@@ -41,18 +43,23 @@ pub(super) fn items(source: &Source) -> Vec<String> {
          clocks are synchronised before they reach it."
             .into(),
     );
-    items.push(match plan.per_direction() {
-        true => format!(
-            "`queue_nonempty`{of} is 1 while a packet waits or leaves, `transmitting` while it leaves."
-        ),
-        false => format!(
-            "`queue_nonempty`{of} is 1 while a packet waits or leaves, `transmitting` while it \
-             leaves, `receiving` while one arrives."
-        ),
-    });
-    items.push(format!(
-        "A packet begins only in a cycle in which `tx_enable`{of} is 1."
-    ));
+    match source.ethernet {
+        Some((mii, mac_latency)) => items.extend(of_mac(mii, mac_latency)),
+        None => {
+            items.push(match plan.per_direction() {
+                true => format!(
+                    "`queue_nonempty`{of} is 1 while a packet waits or leaves, `transmitting` while it leaves."
+                ),
+                false => format!(
+                    "`queue_nonempty`{of} is 1 while a packet waits or leaves, `transmitting` while it \
+                     leaves, `receiving` while one arrives."
+                ),
+            });
+            items.push(format!(
+                "A packet begins only in a cycle in which `tx_enable`{of} is 1."
+            ));
+        }
+    }
     items.push(match plan.registers.is_some() || plan.measures() {
         true => format!(
             "`packet_valid`{of} is 1 for one cycle per packet sent, with its hop count on \
@@ -115,6 +122,7 @@ pub(super) fn items(source: &Source) -> Vec<String> {
                     .into(),
             );
         }
+        None if source.ethernet.is_some() => items.extend(of_phy(source)),
         None if plan.per_direction() => items.push(format!(
             "While `lpi_request`{of} is 1, the transmitter sends low power idle in the place of idle \
              (IEEE 802.3 clause 78)."
@@ -154,14 +162,18 @@ pub(super) fn items(source: &Source) -> Vec<String> {
             source.time(refresh.t_q)
         ));
     }
-    items.push(format!(
-        "The PHY follows `power_state`{of} in the {} ({}).",
-        match adjusts {
-            true => "times that software has set; after reset in those of the configuration",
-            false => "configured times",
-        },
-        states.join("; ")
-    ));
+    let times = match adjusts {
+        true => "times that software has set; after reset in those of the configuration",
+        false => "configured times",
+    };
+    let states = states.join("; ");
+    items.push(match source.ethernet {
+        Some(_) => format!(
+            "The PHY sleeps and wakes by the LPI that it is sent, within the {times} ({states}). Quiet and \
+             refresh are its own; `power_state` tells where the controller counts it."
+        ),
+        None => format!("The PHY follows `power_state`{of} in the {times} ({states})."),
+    });
     if plan.registers.is_some() {
         items.push(
             "Software sets parameters through `s_axi_*`; without any, the port runs with those of the \
@@ -195,5 +207,78 @@ pub(super) fn items(source: &Source) -> Vec<String> {
          the assertions (`{top}_checkers.f`)."
     ));
     items.extend(estimate.notes.iter().map(|note| format!("Settle: {note}")));
+    items
+}
+
+/// What the MAC of a port of Ethernet does (`docs/how/ethernet.md`).
+fn of_mac(mii: Mii, mac_latency: u32) -> Vec<String> {
+    let starts = match mii.columns() {
+        1 => "in lane 0".to_owned(),
+        _ => format!("in lane 0 or {}", mii.column()),
+    };
+    vec![
+        format!(
+            "A word of {} bits and {} control bits comes from the MAC on `mac_tx_*` and from the PHY on \
+             `phy_rx_*` in each clock cycle, idle where nothing is sent; `phy_tx_*` go to the PHY, \
+             `mac_rx_*` to the MAC.",
+            mii.bits(),
+            mii.lanes()
+        ),
+        format!(
+            "The MAC starts frames {starts}, and ends each by a terminate character or by a column of idle."
+        ),
+        format!(
+            "The MAC looks at `mac_tx_enable` before each frame, and starts none while it is 0. After it has \
+             fallen the MAC may still start one for {mac_latency} clock cycles (`--mac-latency`), not later. A \
+             MAC that cannot look at it is held back where its frames come from."
+        ),
+        "`early_start` is counted, or told to software: the MAC has started a frame while it was held back, \
+         and the other end may lose it."
+            .into(),
+        "`queue_nonempty` is 1 from the cycle in which a frame waits until `transmitting` is 1: also while \
+         it is on its way through the MAC. `transmitting` is an output here."
+            .into(),
+        "`link_fault` is 1 while the MAC's reconciliation sublayer reports a local or remote fault (IEEE \
+         802.3, 46.3.4): no LPI is sent, and the direction stays awake. The shims do not look for faults."
+            .into(),
+    ]
+}
+
+/// What the PHY of a port of Ethernet and its other end ask for.
+fn of_phy(source: &Source) -> Vec<String> {
+    let Source { plan, .. } = *source;
+    let mut items = Vec::new();
+    items.push(match plan.adjustable_times().is_empty() {
+        true => {
+            let times = plan.used_sleep_states();
+            let of = |time: fn(&SleepTimes) -> u64| {
+                let cycles = times.iter().map(time);
+                let words = cycles.map(|it| format!("{it} words ({})", source.time(it)));
+                words.collect::<Vec<_>>().join(" or ")
+            };
+            format!(
+                "`t_s` and `t_w_sys` come from a register, in words. The controller has a `t_s` of {} and a \
+                 `t_w` of {}; with longer ones at these pins frames wait for longer than the bounds above.",
+                of(|it| it.t_s),
+                of(|it| it.t_w)
+            )
+        }
+        false => "Software writes the time to wake that both ends have agreed about by LLDP (EEE TLV) into \
+                  `t_w` of the sleep state, in clock cycles; controller and shim follow it."
+            .into(),
+    });
+    // 802.3, 78.1.2.1.2.
+    let second = match plan.control_pins {
+        true => "`enable` is 0 until a second after `link_up` has risen",
+        false => "`link_fault` is held at 1 for that second",
+    };
+    items.push(format!(
+        "In the first second after the link has come up no LPI may be sent (IEEE 802.3, 78.1.2.1.2): {second}."
+    ));
+    items.push(
+        "`lpi_error` is counted, or told to software: LPI received was malformed, or a frame started right \
+         behind it. `rx_lpi` and `receiving` may be left open."
+            .into(),
+    );
     items
 }

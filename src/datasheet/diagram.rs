@@ -17,7 +17,7 @@ const TOP: usize = 40;
 /// Letters that fit into a block, at the size of its text.
 const LETTERS: usize = 92;
 
-/// How many blocks one is in, at most, to be shown; of several ports one more.
+/// How many blocks one is in, at most, to be shown; one more where the controllers are parts of the top.
 const DEEPEST: usize = 2;
 
 /// Blocks of one module that stand next to each other, as one.
@@ -62,11 +62,11 @@ pub(super) fn parts(outline: &[Outline]) -> Vec<Part<'_>> {
     parts
 }
 
-/// The figure.
-pub(super) fn figure(outline: &[Outline], pins: &[PinGroup], ports: Option<u32>) -> Block {
+/// The figure; `nested`: the controllers are parts of the top.
+pub(super) fn figure(outline: &[Outline], pins: &[PinGroup], nested: bool) -> Block {
     let parts = parts(outline);
     // The blocks that compute a logarithm, and the like, are of no interest to who connects pins.
-    let deepest = DEEPEST + usize::from(ports.is_some());
+    let deepest = DEEPEST + usize::from(nested);
     let shown = parts.into_iter();
     let parts: Vec<Part> = shown.filter(|part| part.outline.depth <= deepest).collect();
     Block::Figure {

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use super::wave::{Lane, Level, Record, Stretch};
 use crate::blocks::link_sync::longest_delay;
 use crate::blocks::port::controller::PowerController;
 use crate::blocks::port::golden::Port;
@@ -22,18 +23,65 @@ const MARGIN: u64 = 2;
 /// Clock cycles for which a link that sleeps is left alone.
 const ASLEEP: u64 = 100;
 
-/// Clock cycles in which the pins of a port stay as they are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stretch {
-    /// The first of them, counted from the one that a diagram is about.
-    pub from: i64,
-    /// How many.
-    pub cycles: u64,
+/// The pins of a port in a clock cycle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Pins {
     /// What the port is told.
     pub inputs: Inputs,
     /// What it answers.
     pub outputs: Outputs,
 }
+
+fn message(message: Message) -> Level {
+    match message {
+        Message::None => Level::Bit(false),
+        said => Level::Named(said.name()),
+    }
+}
+
+/// The pins in its diagrams.
+pub(super) const LANES: [Lane<Pins>; 8] = [
+    Lane {
+        name: "queue_nonempty",
+        always: true,
+        value: |it| Level::Bit(it.inputs.queue_nonempty),
+    },
+    Lane {
+        name: "transmitting",
+        always: true,
+        value: |it| Level::Bit(it.inputs.transmitting),
+    },
+    Lane {
+        name: "message_out",
+        always: false,
+        value: |it| message(it.outputs.message_out),
+    },
+    Lane {
+        name: "message_in",
+        always: false,
+        value: |it| message(Message::decode(it.inputs.message_in)),
+    },
+    Lane {
+        name: "tx_enable",
+        always: true,
+        value: |it| Level::Bit(it.outputs.tx_enable),
+    },
+    Lane {
+        name: "power_state",
+        always: true,
+        value: |it| Level::Named(it.outputs.power_state.name()),
+    },
+    Lane {
+        name: "hit",
+        always: false,
+        value: |it| Level::Bit(it.outputs.hit),
+    },
+    Lane {
+        name: "miss",
+        always: false,
+        value: |it| Level::Bit(it.outputs.miss),
+    },
+];
 
 /// The two diagrams of a port that sent the last packet.
 #[derive(Clone, Debug)]
@@ -41,9 +89,9 @@ pub(super) struct Story {
     /// Delay of the cable in clock cycles; `None`: levels.
     pub delay: Option<u64>,
     /// From the end of a packet, whose next cycle is 0, until the link is as deep asleep as it gets.
-    pub sleep: Vec<Stretch>,
+    pub sleep: Vec<Stretch<Pins>>,
     /// From a packet on, whose first cycle in the queue is 0, until it has been sent.
-    pub wake: Vec<Stretch>,
+    pub wake: Vec<Stretch<Pins>>,
 }
 
 /// What the configuration's port does; `None` if it never goes to sleep by itself.
@@ -111,7 +159,7 @@ struct Link {
     data: OnItsWay<bool>,
     receives: bool,
     sends: bool,
-    record: Vec<Stretch>,
+    record: Record<Pins>,
 }
 
 impl Link {
@@ -128,21 +176,17 @@ impl Link {
             data: VecDeque::new(),
             receives: false,
             sends: false,
-            record: Vec::new(),
+            record: Record::new(),
         }
     }
 
     fn begin(&mut self) {
-        self.record.clear();
+        self.record = Record::new();
     }
 
     /// What was recorded, counted from cycle `zero`.
-    fn end(&mut self, zero: u64) -> Vec<Stretch> {
-        let mut record = std::mem::take(&mut self.record);
-        for stretch in &mut record {
-            stretch.from -= zero as i64;
-        }
-        record
+    fn end(&mut self, zero: u64) -> Vec<Stretch<Pins>> {
+        self.record.take(zero)
     }
 
     /// Runs until the port's outputs are as wanted; `None` if they never will be.
@@ -224,16 +268,11 @@ impl Link {
                 left -= end.advance(inputs, left);
             }
         }
-        let same = |last: &Stretch| last.inputs == inputs[0] && last.outputs == outputs[0];
-        match self.record.last_mut().filter(|last| same(last)) {
-            Some(last) => last.cycles += cycles,
-            None => self.record.push(Stretch {
-                from: self.now as i64,
-                cycles,
-                inputs: inputs[0],
-                outputs: outputs[0],
-            }),
-        }
+        let pins = Pins {
+            inputs: inputs[0],
+            outputs: outputs[0],
+        };
+        self.record.push(self.now, cycles, pins);
         self.now += cycles;
         cycles
     }
@@ -252,8 +291,8 @@ mod tests {
     }
 
     /// The first stretch in which something holds.
-    fn first(stretches: &[Stretch], holds: impl Fn(&Stretch) -> bool) -> i64 {
-        let found = stretches.iter().find(|stretch| holds(stretch));
+    fn first(stretches: &[Stretch<Pins>], holds: impl Fn(&Pins) -> bool) -> i64 {
+        let found = stretches.iter().find(|stretch| holds(&stretch.pins));
         found.expect("it is shown").from
     }
 
@@ -311,7 +350,7 @@ mod tests {
             let bound = wait_bound(&plan, Some(2 * delay)).unwrap();
             assert!(sends > 0 && sends as u64 <= bound, "{}", preset.name);
             let stretches = [&story.sleep[..], &story.wake].concat();
-            assert!(stretches.iter().all(|it| !it.outputs.sync_error));
+            assert!(stretches.iter().all(|it| !it.pins.outputs.sync_error));
         }
     }
 

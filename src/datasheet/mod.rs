@@ -5,11 +5,13 @@
 mod checklist;
 mod diagram;
 mod document;
+mod ethernet;
 mod link;
 mod wave;
 
 use crate::blocks::csr::map;
 use crate::blocks::link_sync;
+use crate::blocks::mii::Mii;
 use crate::config::plan::{LinkTime, PortPlan};
 use crate::config::Config;
 use crate::estimate::summary::{self, time};
@@ -19,6 +21,7 @@ use crate::hdl::{described_pins, outline, Design, Outline, PinDirection};
 use crate::registers;
 use crate::rtl::{self, RtlError};
 use document::{Align, Block, Table};
+use wave::{Lane, Stretch};
 
 /// The data sheet of a configuration.
 #[derive(Clone, Debug)]
@@ -27,12 +30,17 @@ pub struct Datasheet {
     blocks: Vec<Block>,
 }
 
+/// Said in the place of diagrams.
+const NEVER_SLEEPS: &str = "A port of this configuration never goes to sleep by itself.";
+
 /// What the sections are made of.
 struct Source<'a> {
     config: &'a Config,
     plan: &'a PortPlan,
     design: &'a Design,
     ports: Option<u32>,
+    /// The interface of a port of Ethernet, and how many clock cycles its MAC takes to react.
+    ethernet: Option<(Mii, u32)>,
     estimate: &'a Estimate,
     pins: &'a [PinGroup],
     outline: &'a [Outline],
@@ -47,16 +55,41 @@ impl Datasheet {
     pub fn new(config: &Config, ports: Option<u32>) -> Result<Datasheet, RtlError> {
         let (config, plan, design) = rtl::elaborated(config, ports)?;
         let estimate = Estimate::new(&config, Some(census::count(&design)));
-        let source = Source {
+        Ok(Datasheet::of(&Source {
             config: &config,
             plan: &plan,
             design: &design,
             ports,
+            ethernet: None,
             estimate: &estimate,
             pins: &pin_groups(&design, ports),
             outline: &outline(&design),
-        };
-        let title = format!("Data sheet: `{}`", design.top());
+        }))
+    }
+
+    /// The data sheet of a port of Ethernet, as `generate --ethernet` emits it: the controller and its
+    /// shims, whose MAC may start a frame up to `mac_latency` clock cycles after it was told not to.
+    ///
+    /// # Errors
+    /// As [`rtl::ethernet_port`].
+    pub fn of_ethernet(config: &Config, mii: Mii, mac_latency: u32) -> Result<Datasheet, RtlError> {
+        let ethernet = (mii, mac_latency);
+        let (plan, design) = rtl::elaborated_ethernet(config, mii, mac_latency)?;
+        let estimate = Estimate::of_ethernet(config, &plan, census::count(&design), ethernet);
+        Ok(Datasheet::of(&Source {
+            config,
+            plan: &plan,
+            design: &design,
+            ports: None,
+            ethernet: Some(ethernet),
+            estimate: &estimate,
+            pins: &pin_groups(&design, None),
+            outline: &outline(&design),
+        }))
+    }
+
+    fn of(source: &Source) -> Datasheet {
+        let title = format!("Data sheet: `{}`", source.design.top());
         let mut blocks = vec![Block::Heading(1, title.clone())];
         blocks.extend(source.answers());
         blocks.extend(source.structure());
@@ -65,14 +98,14 @@ impl Datasheet {
         blocks.extend(source.latencies());
         blocks.extend(source.area());
         blocks.push(Block::Heading(2, "Integration checklist".into()));
-        blocks.push(Block::Checklist(checklist::items(&source)));
+        blocks.push(Block::Checklist(checklist::items(source)));
         blocks.extend(source.registers());
         blocks.push(Block::Heading(2, "Configuration".into()));
-        blocks.push(Block::Verbatim(config.canonical()));
-        Ok(Datasheet {
+        blocks.push(Block::Verbatim(source.config.canonical()));
+        Datasheet {
             title: title.replace('`', ""),
             blocks,
-        })
+        }
     }
 
     /// The data sheet in Markdown. Timing diagrams are JSON for WaveDrom.
@@ -117,7 +150,12 @@ impl Source<'_> {
     fn structure(&self) -> Vec<Block> {
         vec![
             Block::Heading(2, "Block diagram".into()),
-            diagram::figure(self.outline, self.pins, self.ports),
+            // The controllers of several ports, and that of a port of Ethernet, are parts of the top.
+            diagram::figure(
+                self.outline,
+                self.pins,
+                self.ports.is_some() || self.ethernet.is_some(),
+            ),
         ]
     }
 
@@ -149,10 +187,12 @@ impl Source<'_> {
 
     fn timing(&self) -> Vec<Block> {
         let mut blocks = vec![Block::Heading(2, "Timing diagrams".into())];
+        if let Some((mii, mac_latency)) = self.ethernet {
+            blocks.extend(self.timing_of_ethernet(mii, mac_latency));
+            return blocks;
+        }
         let Some(story) = link::story(self.plan) else {
-            blocks.push(Block::Text(
-                "A port of this configuration never goes to sleep by itself.".into(),
-            ));
+            blocks.push(Block::Text(NEVER_SLEEPS.into()));
             return blocks;
         };
         let who = match story.delay {
@@ -163,50 +203,101 @@ impl Source<'_> {
             None if self.plan.per_direction() => "one direction, which sleeps for itself".into(),
             None => "one, whose other end has nothing to send".into(),
         };
-        blocks.push(Block::Text(format!(
+        blocks.push(self.simulated(&who));
+        blocks.extend(self.diagram(
+            "The link goes to sleep",
+            "Clock cycle 0 is the first idle one after a packet.",
+            &link::LANES,
+            &story.sleep,
+        ));
+        blocks.extend(self.diagram(
+            "The link wakes",
+            "Clock cycle 0 is the first in which a packet is in the queue.",
+            &link::LANES,
+            &story.wake,
+        ));
+        blocks
+    }
+
+    fn timing_of_ethernet(&self, mii: Mii, mac_latency: u32) -> Vec<Block> {
+        let story = ethernet::story(self.plan, mii, mac_latency);
+        let pins = match self.plan.adjustable_times().is_empty() {
+            true => " `t_s` and `t_w_sys` are the times of the controller.",
+            false => "",
+        };
+        let mut blocks = vec![self.simulated(&format!(
+            "the controller and both shims. Words are named after what is in them; `end` is the one in which \
+             a frame ends.{pins} The MAC starts a frame in the first cycle in which it may; one that takes \
+             longer sends it so much later"
+        ))];
+        match &story.sent {
+            Some([sleep, wake]) => {
+                blocks.extend(self.diagram(
+                    "The direction goes to sleep",
+                    "Clock cycle 0 is the first one after a frame in which the word to the PHY has no part of \
+                     it.",
+                    &ethernet::SENT,
+                    sleep,
+                ));
+                blocks.extend(self.diagram(
+                    "The direction wakes",
+                    "Clock cycle 0 is the first in which a frame waits.",
+                    &ethernet::SENT,
+                    wake,
+                ));
+            }
+            None => blocks.push(Block::Text(NEVER_SLEEPS.into())),
+        }
+        blocks.extend(self.diagram(
+            "The other end sleeps and wakes",
+            "Clock cycle 0 is the first in which the word from the PHY is low power idle (LPI).",
+            &ethernet::RECEIVED,
+            &story.received,
+        ));
+        blocks
+    }
+
+    /// What the diagrams are drawn from; `who` was simulated.
+    fn simulated(&self, who: &str) -> Block {
+        Block::Text(format!(
             "Simulated with the golden model of this configuration, which equals the Verilog in every \
              pin of every clock cycle: {who}. A gap stands for cycles in which no pin changes. The \
              threshold in force is that from reset, {} ticks.",
             self.plan.t_pdt_init
-        )));
-        let diagrams = [
-            (
-                "The link goes to sleep",
-                "Clock cycle 0 is the first idle one after a packet.",
-                &story.sleep,
-            ),
-            (
-                "The link wakes",
-                "Clock cycle 0 is the first in which a packet is in the queue.",
-                &story.wake,
-            ),
-        ];
-        for (title, says, stretches) in diagrams {
-            let diagram = wave::Diagram::new(title.into(), stretches);
-            let mut table = Table::new([
-                ("clock cycle", Align::Right),
-                ("after the row before", Align::Right),
-                ("what changes", Align::Left),
-            ]);
-            let mut before = None;
-            for (cycle, what) in diagram.events() {
-                let since = before.map(|before| self.time(cycle.abs_diff(before)));
-                table.row([cycle.to_string(), since.unwrap_or_default(), what.clone()]);
-                before = Some(*cycle);
-            }
-            blocks.extend([
-                Block::Heading(3, title.into()),
-                Block::Text(says.into()),
-                Block::Figure {
-                    svg: diagram.svg(),
-                    kind: "wavedrom",
-                    text: diagram.wavedrom(),
-                    summary: "The same for WaveDrom".into(),
-                },
-                Block::Table(table),
-            ]);
+        ))
+    }
+
+    /// A diagram, and what changes in it.
+    fn diagram<P>(
+        &self,
+        title: &str,
+        says: &str,
+        lanes: &[Lane<P>],
+        stretches: &[Stretch<P>],
+    ) -> [Block; 4] {
+        let diagram = wave::Diagram::new(title.into(), lanes, stretches);
+        let mut table = Table::new([
+            ("clock cycle", Align::Right),
+            ("after the row before", Align::Right),
+            ("what changes", Align::Left),
+        ]);
+        let mut before = None;
+        for (cycle, what) in diagram.events() {
+            let since = before.map(|before| self.time(cycle.abs_diff(before)));
+            table.row([cycle.to_string(), since.unwrap_or_default(), what.clone()]);
+            before = Some(*cycle);
         }
-        blocks
+        [
+            Block::Heading(3, title.into()),
+            Block::Text(says.into()),
+            Block::Figure {
+                svg: diagram.svg(),
+                kind: "wavedrom",
+                text: diagram.wavedrom(),
+                summary: "The same for WaveDrom".into(),
+            },
+            Block::Table(table),
+        ]
     }
 
     fn latencies(&self) -> Vec<Block> {
@@ -287,7 +378,58 @@ impl Source<'_> {
                 "at most, unless `remote_down` takes it down again",
             );
         }
-        if let Some(cycles) = estimate.wait_with_lpi_cycles {
+        if let Some(port) = &estimate.ethernet {
+            row(
+                "a word of the MAC to the PHY, through `lpi_tx`",
+                port.transmit_delay_cycles,
+                "always",
+            );
+            row(
+                "a word of the PHY to the MAC, through `lpi_rx`",
+                port.receive_delay_cycles,
+                "always",
+            );
+            for wake in &port.wakes {
+                let state = wake.state.replace('-', " ");
+                row(
+                    &format!("a frame waits in {state} for `mac_tx_enable`"),
+                    wake.mac_tx_enable_cycles,
+                    "with the controller's `t_w` below",
+                );
+                row(
+                    "until its first word is sent to the PHY",
+                    wake.to_wire_cycles,
+                    "the same, if the MAC starts it at once",
+                );
+                row(
+                    "",
+                    wake.to_wire_at_most_cycles,
+                    &format!(
+                        "the same, if the MAC starts it {} clock cycles after it may",
+                        port.mac_latency_cycles
+                    ),
+                );
+            }
+            row(
+                "a frame waits for `mac_tx_enable`",
+                port.wait_cycles,
+                "at most, from `t_w_sys` words after a reset on: LPI begins late by what the MAC takes to react, \
+                 then one transition down and one up",
+            );
+            row(
+                "until its first word is sent to the PHY",
+                port.wait_to_wire_cycles,
+                &format!(
+                    "the same, if the MAC starts it {} clock cycles after it may",
+                    port.mac_latency_cycles
+                ),
+            );
+            row(
+                "from `lpi_request` to LPI to the PHY",
+                port.lpi_begins_cycles,
+                "if the MAC starts no frame, and was not held back before",
+            );
+        } else if let Some(cycles) = estimate.wait_with_lpi_cycles {
             row(
                 "a packet waits for its direction of the link",
                 cycles,

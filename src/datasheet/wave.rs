@@ -7,21 +7,61 @@ use std::fmt::Write as _;
 
 use serde_json::{json, Value};
 
-use super::link::Stretch;
-use crate::blocks::port::pins::Message;
 use crate::words::escaped;
 
+/// Clock cycles in which the pins `P` stay as they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch<P> {
+    /// The first of them, counted from the one that a diagram is about.
+    pub from: i64,
+    /// How many.
+    pub cycles: u64,
+    /// What the pins carry.
+    pub pins: P,
+}
+
+/// What pins did, as it is recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Record<P>(Vec<Stretch<P>>);
+
+impl<P: Copy + PartialEq> Record<P> {
+    pub fn new() -> Self {
+        Record(Vec::new())
+    }
+
+    /// For so many cycles from cycle `now` on the pins were so.
+    pub fn push(&mut self, now: u64, cycles: u64, pins: P) {
+        match self.0.last_mut().filter(|last| last.pins == pins) {
+            Some(last) => last.cycles += cycles,
+            None => self.0.push(Stretch {
+                from: now as i64,
+                cycles,
+                pins,
+            }),
+        }
+    }
+
+    /// What was recorded, counted from cycle `zero`; the record is empty then.
+    pub fn take(&mut self, zero: u64) -> Vec<Stretch<P>> {
+        let mut stretches = std::mem::take(&mut self.0);
+        for stretch in &mut stretches {
+            stretch.from -= zero as i64;
+        }
+        stretches
+    }
+}
+
 /// A pin in a diagram.
-struct Lane {
-    name: &'static str,
+pub(super) struct Lane<P> {
+    pub name: &'static str,
     /// Whether it is in every diagram, or only in those in which it changes.
-    always: bool,
-    value: fn(&Stretch) -> Level,
+    pub always: bool,
+    pub value: fn(&P) -> Level,
 }
 
 /// What a pin carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
+pub(super) enum Level {
     Bit(bool),
     /// The name of what its bits mean.
     Named(&'static str),
@@ -35,56 +75,6 @@ impl Level {
         }
     }
 }
-
-fn message(message: Message) -> Level {
-    match message {
-        Message::None => Level::Bit(false),
-        said => Level::Named(said.name()),
-    }
-}
-
-const LANES: [Lane; 8] = [
-    Lane {
-        name: "queue_nonempty",
-        always: true,
-        value: |it| Level::Bit(it.inputs.queue_nonempty),
-    },
-    Lane {
-        name: "transmitting",
-        always: true,
-        value: |it| Level::Bit(it.inputs.transmitting),
-    },
-    Lane {
-        name: "message_out",
-        always: false,
-        value: |it| message(it.outputs.message_out),
-    },
-    Lane {
-        name: "message_in",
-        always: false,
-        value: |it| message(Message::decode(it.inputs.message_in)),
-    },
-    Lane {
-        name: "tx_enable",
-        always: true,
-        value: |it| Level::Bit(it.outputs.tx_enable),
-    },
-    Lane {
-        name: "power_state",
-        always: true,
-        value: |it| Level::Named(it.outputs.power_state.name()),
-    },
-    Lane {
-        name: "hit",
-        always: false,
-        value: |it| Level::Bit(it.outputs.hit),
-    },
-    Lane {
-        name: "miss",
-        always: false,
-        value: |it| Level::Bit(it.outputs.miss),
-    },
-];
 
 /// The most columns that a stretch has without a gap.
 const WHOLE: u64 = 2;
@@ -109,10 +99,11 @@ struct Column {
 
 impl Diagram {
     /// The diagram of some stretches, one after the other.
-    pub fn new(title: String, stretches: &[Stretch]) -> Diagram {
+    pub fn new<P>(title: String, lanes: &[Lane<P>], stretches: &[Stretch<P>]) -> Diagram {
         let mut kept: Vec<(&'static str, Vec<Level>)> = Vec::new();
-        for lane in &LANES {
-            let values: Vec<Level> = stretches.iter().map(lane.value).collect();
+        for lane in lanes {
+            let values = stretches.iter().map(|it| (lane.value)(&it.pins));
+            let values: Vec<Level> = values.collect();
             if lane.always || values.iter().any(|value| *value != values[0]) {
                 kept.push((lane.name, values));
             }

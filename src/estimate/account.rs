@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::hdl::census::{self, Census, Storage};
 use crate::rtl;
 
-/// The instances in the port controller that are a histogram.
+/// The instances in a port controller that are a histogram.
 const HISTOGRAMS: [&str; 5] = ["regular", "clearing", "circular", "decaying", "map"];
 
 /// The bits of one histogram by the formula and in hardware.
@@ -238,9 +238,10 @@ fn terms(config: &Config) -> Vec<Term> {
 
 /// The histogram's registers and memories, those of one name taken together.
 fn groups(census: &Census) -> Vec<Group> {
+    // The controller is the top, or a part of a port of Ethernet.
     let within = |block: &str| {
-        let instance = block.split('.').nth(1);
-        instance.is_some_and(|instance| HISTOGRAMS.contains(&instance))
+        let mut instances = block.split('.').skip(1);
+        instances.any(|instance| HISTOGRAMS.contains(&instance))
     };
     let mut groups: Vec<Group> = Vec::new();
     let mut places = BTreeMap::new();

@@ -3,6 +3,7 @@
 //! census of what was elaborated.
 
 mod account;
+mod ethernet;
 mod notes;
 pub mod summary;
 mod table5;
@@ -14,6 +15,7 @@ use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::histogram::Shape;
 use crate::blocks::link_sync::{longest_delay, start_cycles, wait_bound};
 use crate::blocks::lpi_fsm::{self, wake_bound};
+use crate::blocks::mii::Mii;
 use crate::blocks::perfbound::halving_delay;
 use crate::blocks::port::{update_interval_at_line_rate, update_latency, SleepBound};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, SyncPlan, GENERATIONS};
@@ -22,12 +24,13 @@ use crate::hdl::census::Census;
 use crate::rtl;
 
 pub use account::{Account, Difference};
+pub use ethernet::{EthernetPort, Wake};
 pub use table5::{longest_time, LongestTime, Table5, TABLE5_RESOLUTIONS_NS, TABLE5_WIDTHS};
 
 /// `h_maxN` that PerfBound 3.3 names as an example: "20k elements".
 const PAPER_EXAMPLE_SAMPLES: u64 = 20_000;
 
-/// The estimate of one port controller; as JSON, field by field.
+/// The estimate of one port controller, or of a port of Ethernet; as JSON, field by field.
 #[derive(Clone, Debug, Serialize)]
 pub struct Estimate {
     /// SHA-256 of the canonical configuration.
@@ -76,6 +79,8 @@ pub struct Estimate {
     pub time_to_sleep: Option<TimeToSleep>,
     /// What the guard promises; `None` without one.
     pub guard: Option<GuardPromise>,
+    /// What the shims add; `None` unless it is the estimate of a port of Ethernet.
+    pub ethernet: Option<EthernetPort>,
     /// What the settings of the histogram bring with them that is easily overlooked.
     pub notes: Vec<String>,
 }
@@ -323,12 +328,27 @@ impl Estimate {
                 .as_ref()
                 .ok()
                 .and_then(|plan| GuardPromise::of(config, plan)),
+            ethernet: None,
             notes: match &plan {
                 Ok(plan) if plan.predicts() => notes::of(config, plan),
                 _ => Vec::new(),
             },
             census,
         }
+    }
+
+    /// The estimate of the port of Ethernet of a configuration: the controller and its shims, whose MAC
+    /// takes `mac_latency` clock cycles to react. The `plan` is that of the configuration.
+    pub fn of_ethernet(
+        config: &Config,
+        plan: &PortPlan,
+        census: Census,
+        (mii, mac_latency): (Mii, u32),
+    ) -> Estimate {
+        let mut estimate = Estimate::new(config, Some(census));
+        estimate.ethernet = Some(EthernetPort::of(config, plan, mii, mac_latency));
+        estimate.notes.extend(ethernet::note(plan, mac_latency));
+        estimate
     }
 }
 

@@ -2,7 +2,7 @@
 
 use num_traits::ToPrimitive;
 
-use super::Estimate;
+use super::{Estimate, EthernetPort};
 use crate::config::Config;
 
 /// What a reader wants to know first: names and values. A row without a name says more of the one
@@ -11,7 +11,8 @@ pub fn rows(config: &Config, estimate: &Estimate) -> Vec<(&'static str, String)>
     let period = u128::from(config.clock.period_ps);
     let timed = |cycles: u64| {
         let time = time(u128::from(cycles) * period);
-        format!("{cycles} cycles = {time}")
+        let plural = if cycles == 1 { "" } else { "s" };
+        format!("{cycles} cycle{plural} = {time}")
     };
     let mut rows = Vec::new();
     let mut row = |name: &'static str, value: String| rows.push((name, value));
@@ -28,6 +29,42 @@ pub fn rows(config: &Config, estimate: &Estimate) -> Vec<(&'static str, String)>
     );
     let tick = time(config.clock.tick_ps.into());
     row("clock", format!("{}, tick {tick}", time(period)));
+    if let Some(port) = &estimate.ethernet {
+        let EthernetPort {
+            interface,
+            word_bits,
+            rate_gbps,
+            mac_latency_cycles,
+            ..
+        } = port;
+        row(
+            "interface",
+            format!(
+                "{interface}, {word_bits} bits a clock cycle, {rate_gbps} Gb/s; mac_latency {}",
+                timed((*mac_latency_cycles).into())
+            ),
+        );
+        row(
+            "delay of the shims",
+            format!(
+                "{} to the PHY, {} to the MAC",
+                timed(port.transmit_delay_cycles),
+                timed(port.receive_delay_cycles)
+            ),
+        );
+        for wake in &port.wakes {
+            row(
+                match wake.state {
+                    "fast-wake" => "from fast wake",
+                    _ => "from deep sleep",
+                },
+                format!(
+                    "at most {} until the first word of a frame is sent",
+                    timed(wake.to_wire_at_most_cycles)
+                ),
+            );
+        }
+    }
     if let Some(reason) = &estimate.no_hardware {
         row("hardware", format!("none: {reason}"));
     }
@@ -83,7 +120,22 @@ pub fn rows(config: &Config, estimate: &Estimate) -> Vec<(&'static str, String)>
             format!("at most {} unless remote_down ends it", timed(cycles)),
         );
     }
-    if let Some(cycles) = estimate.wait_with_lpi_cycles {
+    if let Some(port) = &estimate.ethernet {
+        row(
+            "wait for the link",
+            format!(
+                "at most {} until mac_tx_enable is 1",
+                timed(port.wait_cycles)
+            ),
+        );
+        row(
+            "",
+            format!(
+                "at most {} until the first word is sent",
+                timed(port.wait_to_wire_cycles)
+            ),
+        );
+    } else if let Some(cycles) = estimate.wait_with_lpi_cycles {
         row(
             "wait for the link",
             format!("at most {}: one transition down, one up", timed(cycles)),

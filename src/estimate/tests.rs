@@ -1,6 +1,10 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::blocks::ethernet_port::golden;
+use crate::blocks::mii::golden::{Character, Lanes};
+use crate::blocks::mii::{IDLE, LPI, START, TERMINATE};
+use crate::blocks::port::pins;
 use crate::hdl::census;
 use crate::rtl;
 
@@ -357,4 +361,220 @@ fn notes_are_those_of_every_command_and_of_the_estimate() {
     assert_eq!(notes.len(), 2);
     assert!(notes[0].starts_with("no threshold is near the break-even time"));
     assert!(notes[1].starts_with("histogram.counter_bits = 8: "));
+}
+
+/// The estimate of a port of Ethernet.
+fn of_ethernet(text: &str, mii: Mii, mac_latency: u32) -> (PortPlan, Estimate) {
+    let config = Config::parse(text, "a").unwrap();
+    let (plan, design) = rtl::elaborated_ethernet(&config, mii, mac_latency).unwrap();
+    let census = census::count(&design);
+    let estimate = Estimate::of_ethernet(&config, &plan, census, (mii, mac_latency));
+    (plan, estimate)
+}
+
+/// A port whose direction sleeps 4 cycles after a frame.
+fn port_of_ethernet(sleep: &str, [t_s, t_w]: [u64; 2]) -> String {
+    format!(
+        "[port]\npolicy = \"fixed\"\nt_pdt_ns = 3\nsync = \"lpi\"\n\
+         sleep = \"{sleep}\"\n[states.{sleep}]\nt_s_ns = {t_s}\nt_w_ns = {t_w}\n"
+    )
+}
+
+/// The golden model of a port of Ethernet, clocked, with a MAC.
+struct Clocked {
+    port: golden::EthernetPort,
+    inputs: golden::Inputs,
+    mii: Mii,
+    now: u64,
+}
+
+impl Clocked {
+    /// Behind a frame: the first cycle in which the word to the PHY has no part of it.
+    fn behind_a_frame(text: &str, mii: Mii, mac_latency: u32) -> Clocked {
+        let plan = Config::parse(text, "a").unwrap().plan().unwrap();
+        let times = plan.used_sleep_states()[0];
+        let idle = Lanes::control(mii, IDLE);
+        let mut clocked = Clocked {
+            port: golden::EthernetPort::new(&plan, mii, mac_latency),
+            inputs: golden::Inputs {
+                port: pins::Inputs::default(),
+                mac_word: idle,
+                phy_word: idle,
+                link_fault: false,
+                t_s: times.t_s,
+                t_w_sys: times.t_w,
+            },
+            mii,
+            now: 0,
+        };
+        clocked.send(0);
+        clocked.until(|it| !it.sent.transmitting);
+        clocked
+    }
+
+    fn outputs(&self) -> golden::Outputs {
+        self.port.outputs(&self.inputs)
+    }
+
+    fn clock(&mut self) {
+        self.port.clock(&self.inputs);
+        self.now += 1;
+    }
+
+    /// Runs to the first cycle in which something holds; which it is.
+    fn until(&mut self, holds: impl Fn(&golden::Outputs) -> bool) -> u64 {
+        while !holds(&self.outputs()) {
+            assert!(self.now < 1_000);
+            self.clock();
+        }
+        self.now
+    }
+
+    /// A frame waits from now on, and is started so many cycles after it may: how long it takes until
+    /// `mac_tx_enable` is 1, and until its first word is sent.
+    fn send(&mut self, reaction: u64) -> [u64; 2] {
+        let begin = self.now;
+        self.inputs.port.queue_nonempty = true;
+        let allowed = self.until(|it| it.mac_tx_enable);
+        for _ in 0..reaction {
+            self.clock();
+        }
+        let mut start = vec![Character::Data(0); self.mii.lanes() as usize];
+        start[0] = Character::Control(START);
+        self.inputs.mac_word = Lanes::of(&start);
+        self.clock();
+        self.inputs.mac_word = Lanes::control(self.mii, TERMINATE);
+        let sent = self.until(|it| it.sent.transmitting);
+        assert_eq!(self.outputs().sent.word, Lanes::of(&start));
+        assert!(!self.outputs().sent.early_start);
+        self.inputs.port.queue_nonempty = false;
+        self.clock();
+        self.inputs.mac_word = Lanes::control(self.mii, IDLE);
+        [allowed - begin, sent - begin]
+    }
+}
+
+/// The figures of a port of Ethernet, counted on its golden model: each is reached, and none is exceeded.
+#[test]
+fn waits_of_a_port_of_ethernet() {
+    for (sleep, times, mac_latency, mii) in [
+        ("deep-sleep", [12, 9], 8, Mii::Xgmii64),
+        ("fast-wake", [12, 9], 0, Mii::Xgmii32),
+        ("deep-sleep", [30, 1], 11, Mii::Cgmii),
+        ("deep-sleep", [1, 20], 0, Mii::Xgmii64),
+    ] {
+        let text = port_of_ethernet(sleep, times);
+        let (_, estimate) = of_ethernet(&text, mii, mac_latency);
+        let port = estimate.ethernet.unwrap();
+        let behind_a_frame = || Clocked::behind_a_frame(&text, mii, mac_latency);
+        let asleep = |end: &mut Clocked| {
+            end.until(|it| it.sent.lpi_active);
+            // t_s is over.
+            (0..times[0] + 2).for_each(|_| end.clock());
+        };
+        // From sleep.
+        let [wake] = port.wakes[..] else {
+            panic!("{:?}", port.wakes);
+        };
+        assert_eq!(wake.state, sleep);
+        for (reaction, to_wire) in [
+            (0, wake.to_wire_cycles),
+            (u64::from(mac_latency), wake.to_wire_at_most_cycles),
+        ] {
+            let mut end = behind_a_frame();
+            asleep(&mut end);
+            let found = end.send(reaction);
+            assert_eq!(found, [wake.mac_tx_enable_cycles, to_wire], "{text}");
+        }
+        // Whenever it comes.
+        let last = 8 + u64::from(mac_latency) + 2 * (times[0] + times[1]);
+        let waits = (0..last).map(|arrival| {
+            let mut end = behind_a_frame();
+            (0..arrival).for_each(|_| end.clock());
+            end.send(mac_latency.into())
+        });
+        let waits: Vec<[u64; 2]> = waits.collect();
+        let longest = [0, 1].map(|of| waits.iter().map(|it| it[of]).max().unwrap());
+        assert_eq!(
+            longest,
+            [port.wait_cycles, port.wait_to_wire_cycles],
+            "{text}"
+        );
+        // LPI, and what the other end sends.
+        let mut end = behind_a_frame();
+        let asked = end.until(|it| it.port.lpi_request);
+        let begins = end.until(|it| it.sent.word == Lanes::control(mii, LPI));
+        assert_eq!(begins - asked, port.lpi_begins_cycles);
+        let word = Lanes::control(mii, TERMINATE);
+        end.inputs.phy_word = word;
+        let given = end.now;
+        let taken = end.until(|it| it.received.word == word);
+        assert_eq!(taken - given, port.receive_delay_cycles);
+        assert_eq!(
+            wake.to_wire_cycles - wake.mac_tx_enable_cycles,
+            port.transmit_delay_cycles
+        );
+    }
+}
+
+/// Software may make the times of a link three times as long: the longest wait is that of these.
+#[test]
+fn the_longest_wait_of_a_port_of_ethernet_is_that_of_the_slowest_link() {
+    let text = port_of_ethernet("deep-sleep", [50, 100]);
+    let wait = |text: &str| {
+        let (_, estimate) = of_ethernet(text, Mii::Xgmii64, 8);
+        let port = estimate.ethernet.unwrap();
+        [port.wait_cycles, port.wait_to_wire_cycles]
+    };
+    assert_eq!(wait(&text), [158, 167]);
+    let adjusted = text.replace("sync =", "registers = true\ntiming_range = 3\nsync =");
+    // With registers software chooses among both states: fast wake has 200 and 375 by default.
+    let fast_wake = "[states.fast-wake]\nt_s_ns = 40\nt_w_ns = 20\n";
+    assert_eq!(wait(&(adjusted + fast_wake)), [3 * 150 + 8, 3 * 150 + 17]);
+}
+
+/// A MAC that reacts in no less than t_s: LPI may not begin at all, and the estimate says so.
+#[test]
+fn a_port_of_ethernet_may_wake_before_lpi_has_begun() {
+    for (mac_latency, told) in [(11, false), (12, true)] {
+        let text = port_of_ethernet("deep-sleep", [12, 9]);
+        let (_, estimate) = of_ethernet(&text, Mii::Xgmii64, mac_latency);
+        let note = estimate.notes.iter().find(|it| it.contains("before LPI"));
+        assert_eq!(note.is_some(), told, "{:?}", estimate.notes);
+        let mut end = Clocked::behind_a_frame(&text, Mii::Xgmii64, mac_latency);
+        end.until(|it| it.port.lpi_request);
+        end.inputs.port.queue_nonempty = true;
+        let mut has_lpi = false;
+        while !end.outputs().mac_tx_enable {
+            end.clock();
+            has_lpi |= end.outputs().sent.lpi_active;
+        }
+        assert_eq!(has_lpi, !told);
+    }
+}
+
+/// The rate is that of the clock, and what is counted are the controller and both shims.
+#[test]
+fn sizes_and_rate_of_a_port_of_ethernet() {
+    let preset = crate::config::PRESETS;
+    let preset = preset.iter().find(|it| it.name == "10gbase-t").unwrap();
+    let controller = {
+        let config = Config::parse(preset.text, "a").unwrap();
+        let census = census::count(&rtl::design(&config).unwrap());
+        Estimate::new(&config, Some(census))
+    };
+    assert_eq!(controller.ethernet, None);
+    let (plan, estimate) = of_ethernet(preset.text, Mii::Xgmii64, 16);
+    let port = estimate.ethernet.as_ref().unwrap();
+    // 64 bits at 156.25 MHz.
+    assert_eq!((port.word_bits, port.rate_gbps), (64, 10.0));
+    let shims = rtl::ethernet_shims(Mii::Xgmii64, plan.time_width, 16).unwrap();
+    let shims: u64 = shims.iter().map(|it| census::count(it).register_bits).sum();
+    let bits = |of: &Estimate| of.census.as_ref().unwrap().register_bits;
+    assert_eq!(bits(&estimate), bits(&controller) + shims);
+    let memory = |of: &Estimate| of.census.as_ref().unwrap().memory_bits;
+    assert_eq!(memory(&estimate), memory(&controller));
+    // The histogram is found in it.
+    assert_eq!(estimate.histogram, controller.histogram);
+    assert_ne!(estimate.histogram.unwrap().hardware_bits, Some(0));
 }

@@ -4,6 +4,7 @@ use crate::blocks::lpi_rx::golden::{LpiRx, Outputs as Received};
 use crate::blocks::lpi_tx::golden::{Inputs as Sending, LpiTx, Outputs as Sent};
 use crate::blocks::mii::golden::Lanes;
 use crate::blocks::mii::Mii;
+use crate::blocks::port::controller::PowerController as _;
 use crate::blocks::port::golden::Port;
 use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{self, Outputs as Controlled};
@@ -88,11 +89,10 @@ impl EthernetPort {
         }
     }
 
-    /// The clock edge at the end of a cycle.
-    pub fn clock(&mut self, inputs: &Inputs) {
-        let sending = self.sending(inputs);
+    /// What the controller sees in this cycle.
+    fn controlling(&self, inputs: &Inputs) -> pins::Inputs {
         let (sent, received) = (self.lpi_tx.outputs(), self.lpi_rx.outputs());
-        self.port.clock(&pins::Inputs {
+        pins::Inputs {
             queue_nonempty: inputs.port.queue_nonempty || inputs.link_fault,
             transmitting: sent.transmitting,
             rx_lpi: received.rx_lpi,
@@ -100,8 +100,38 @@ impl EthernetPort {
             lpi_error: received.lpi_error,
             early_start: sent.early_start,
             ..inputs.port
-        });
+        }
+    }
+
+    /// The clock edge at the end of a cycle.
+    pub fn clock(&mut self, inputs: &Inputs) {
+        let sending = self.sending(inputs);
+        self.port.clock(&self.controlling(inputs));
         self.lpi_tx.clock(&sending);
         self.lpi_rx.clock(inputs.phy_word);
+    }
+
+    /// Cycles, the present one included, for which the outputs will certainly stay as they are if
+    /// `inputs` hold (a lower bound >= 1; `u64::MAX` is for ever).
+    pub fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        let controller = self.port.quiet_cycles(&self.controlling(inputs));
+        let sent = self.lpi_tx.quiet_cycles(&self.sending(inputs));
+        let received = self.lpi_rx.quiet_cycles(inputs.phy_word);
+        controller.min(sent).min(received)
+    }
+
+    /// So many clock edges one after the other with the same inputs, as many as
+    /// [`quiet_cycles`](Self::quiet_cycles) has at most.
+    pub fn pass(&mut self, inputs: &Inputs, cycles: u64) {
+        // What one of the three tells the others stays as it is meanwhile.
+        let (controlling, sending) = (self.controlling(inputs), self.sending(inputs));
+        let mut left = cycles;
+        while left > 0 {
+            left -= self.port.advance(&controlling, left);
+        }
+        self.lpi_tx.pass(&sending, cycles);
+        if cycles > 0 {
+            self.lpi_rx.clock(inputs.phy_word);
+        }
     }
 }

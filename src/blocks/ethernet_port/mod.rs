@@ -9,10 +9,10 @@ use crate::blocks::csr::map;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::lpi_fsm::{self, COPY_CODE};
 use crate::blocks::lpi_rx::LpiRx;
-use crate::blocks::lpi_tx::LpiTx;
+use crate::blocks::lpi_tx::{self, LpiTx, LEAST_WAKE};
 use crate::blocks::mii::Mii;
 use crate::blocks::port::{Access, Port};
-use crate::config::plan::{PortPlan, HOPS_WIDTH};
+use crate::config::plan::{PortPlan, SleepTimes, HOPS_WIDTH};
 use crate::hdl::prelude::*;
 
 /// Bits of the times of the shims of a port of Ethernet.
@@ -21,6 +21,29 @@ pub fn shim_width(plan: &PortPlan) -> u32 {
         true => plan.time_width,
         false => lpi_fsm::time_width(plan) + 1,
     }
+}
+
+/// The longest time, in clock cycles, that a frame waits until `mac_tx_enable` is 1, from `t_w_sys` words
+/// after a reset on, where the shim has the controller's times: LPI begins up to `mac_latency` words after
+/// it is asked for, and then lasts for `t_s` words; `t_w_sys` words follow
+/// (`docs/how/ethernet.md`).
+pub fn wait_bound(plan: &PortPlan, mac_latency: u32) -> u64 {
+    let states = plan.slowest().used_sleep_states();
+    let waits = states.iter().map(|it| it.t_s + it.t_w.max(LEAST_WAKE));
+    waits.max().unwrap_or(0) + u64::from(mac_latency)
+}
+
+/// Clock cycles from the first in which a frame waits, while the direction sleeps, to the first in which
+/// `mac_tx_enable` is 1, where the shim has the controller's times: one in which the controller sees the
+/// frame, and `t_w`.
+pub fn wake_latency(times: SleepTimes) -> u64 {
+    1 + times.t_w.max(LEAST_WAKE)
+}
+
+/// Clock cycles from the first in which LPI is asked for to the first in which the word to the PHY is LPI,
+/// if the MAC may have started a frame just before and has not.
+pub fn lpi_latency(mac_latency: u32) -> u64 {
+    u64::from(mac_latency) + lpi_tx::DELAY
 }
 
 block! {

@@ -417,3 +417,50 @@ fn no_frame_starts_right_behind_a_reset_and_no_fault_sleeps() {
         assert!(sleeps);
     }
 }
+
+/// Cycles that are passed at once end as they do one by one, and no output changes before.
+#[test]
+fn cycles_are_passed_as_they_are_clocked() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let mut passed = 0;
+    for plan in plans() {
+        for mii in Mii::ALL {
+            let words = [sampled(mii, IDLE, 500), sampled(mii, LPI, 500)];
+            let mut leaps = golden::EthernetPort::new(&plan, mii, LATENCY);
+            let mut clocked = leaps.clone();
+            for _ in 0..2_000 {
+                let mut word = |of: usize, often: u8| match rng.random_ratio(1, 2) {
+                    true => Lanes::control(mii, often),
+                    false => words[of][rng.random_range(0..words[of].len())],
+                };
+                let (mac_word, phy_word) = (word(0, IDLE), word(1, LPI));
+                let inputs = golden::Inputs {
+                    port: pins::Inputs {
+                        queue_nonempty: rng.random_ratio(1, 3),
+                        force_wake: rng.random_ratio(1, 8),
+                        ..pins::Inputs::default()
+                    },
+                    mac_word,
+                    phy_word,
+                    link_fault: rng.random_ratio(1, 16),
+                    t_s: rng.random_range(0..8),
+                    t_w_sys: rng.random_range(0..12),
+                };
+                let mut left = rng.random_range(1..40);
+                while left > 0 {
+                    let cycles = leaps.quiet_cycles(&inputs).min(left);
+                    assert!(cycles > 0);
+                    let outputs = format!("{:?}", leaps.outputs(&inputs));
+                    leaps.pass(&inputs, cycles);
+                    for _ in 0..cycles {
+                        assert_eq!(format!("{:?}", clocked.outputs(&inputs)), outputs);
+                        clocked.clock(&inputs);
+                    }
+                    left -= cycles;
+                    passed += u64::from(cycles > 1);
+                }
+            }
+        }
+    }
+    assert!(passed > 1_000, "{passed}");
+}

@@ -17,7 +17,7 @@ pub struct Outputs {
 }
 
 /// Cycle-exact model of the receive side of low power idle.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LpiRx {
     mii: Mii,
     /// A frame is under way.
@@ -46,6 +46,17 @@ impl LpiRx {
     /// The outputs of this cycle.
     pub fn outputs(&self) -> Outputs {
         self.outputs
+    }
+
+    /// Cycles, the present one included, for which the outputs stay as they are if the PHY goes on to
+    /// give `word`: 1, or `u64::MAX`, which is for ever.
+    pub fn quiet_cycles(&self, word: Lanes) -> u64 {
+        let mut next = self.clone();
+        next.clock(word);
+        match next == *self {
+            true => u64::MAX,
+            false => 1,
+        }
     }
 
     /// The clock edge at the end of a cycle in which the PHY gives a word.

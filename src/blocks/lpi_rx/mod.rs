@@ -10,6 +10,9 @@ use crate::hdl::prelude::*;
 
 use claims::RxClaims;
 
+/// Clock cycles from a word of the PHY to the same word to the MAC: it passes through a register.
+pub const DELAY: u64 = 1;
+
 block! {
     /// What takes the place of LPI in a column: the bits that make another character of it.
     struct Mended;

@@ -1,5 +1,7 @@
 //! Golden model of the transmit side of low power idle: it counts words since LPI began and ended.
 
+use std::mem::discriminant;
+
 use crate::blocks::mii::golden::{open_behind, starts, Character, Lanes};
 use crate::blocks::mii::{Mii, IDLE, LPI};
 
@@ -85,6 +87,47 @@ impl LpiTx {
     /// The MAC may start a frame in this cycle.
     pub fn mac_tx_enable(&self, inputs: &Inputs) -> bool {
         self.phase == Phase::Open && inputs.tx_enable && !inputs.lpi_request
+    }
+
+    /// Cycles, the present one included, for which the outputs will certainly stay as they are if
+    /// `inputs` hold (a lower bound >= 1; `u64::MAX` is for ever).
+    pub fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        let mut next = self.clone();
+        next.clock(inputs);
+        if next.outputs != self.outputs
+            || next.open != self.open
+            || discriminant(&next.phase) != discriminant(&self.phase)
+        {
+            return 1;
+        }
+        let left = match self.phase {
+            // LPI may begin when the MAC has been held back for long enough.
+            Phase::Open if inputs.lpi_request => {
+                u64::from(self.mac_latency.saturating_sub(self.closed_for))
+            }
+            Phase::Open => u64::MAX,
+            Phase::Asleep(..) if inputs.lpi_request && !inputs.link_fault => u64::MAX,
+            Phase::Asleep(sent, least) | Phase::Waking(sent, least) => least.saturating_sub(sent),
+            Phase::Reset => 1,
+        };
+        left.max(1)
+    }
+
+    /// So many clock edges one after the other with the same inputs, as many as
+    /// [`quiet_cycles`](Self::quiet_cycles) has at most.
+    pub fn pass(&mut self, inputs: &Inputs, cycles: u64) {
+        // All but the last change what is counted, and nothing else.
+        let Some(before) = cycles.checked_sub(1) else {
+            return;
+        };
+        if !self.mac_tx_enable(inputs) {
+            let held = u32::try_from(before).unwrap_or(u32::MAX);
+            self.closed_for = self.closed_for.saturating_add(held);
+        }
+        if let Phase::Asleep(sent, _) | Phase::Waking(sent, _) = &mut self.phase {
+            *sent = sent.saturating_add(before);
+        }
+        self.clock(inputs);
     }
 
     /// The clock edge at the end of a cycle.

@@ -12,6 +12,12 @@ use crate::hdl::prelude::*;
 use claims::TxClaims;
 use phase::Tx;
 
+/// Clock cycles from a word of the MAC to the same word to the PHY: it passes through a register.
+pub const DELAY: u64 = 1;
+
+/// The least `t_w_sys` in words: a shorter one counts as so many.
+pub const LEAST_WAKE: u64 = 2;
+
 block! {
     /// Puts LPI in the place of idle while the transmit direction is to sleep (IEEE 802.3, 46.4.2,
     /// 78.1.3.1), and holds the MAC back until the other end is awake. Every other word passes as

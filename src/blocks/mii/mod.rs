@@ -69,6 +69,17 @@ impl Mii {
         }
     }
 
+    /// Bits of data in a word.
+    pub fn bits(self) -> u32 {
+        8 * self.lanes()
+    }
+
+    /// Its rate in Gb/s, to four digits behind the point, where a clock cycle takes so many ps: a word
+    /// comes in each.
+    pub fn rate_gbps(self, period_ps: u64) -> f64 {
+        (f64::from(self.bits()) * 1e7 / period_ps as f64).round() / 1e4
+    }
+
     /// Lanes of a column.
     pub fn column(self) -> u32 {
         match self {

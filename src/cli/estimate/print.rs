@@ -314,7 +314,36 @@ impl Details<'_> {
                  and one up, unless the pin remote_down takes the link down again."
             )?;
         }
-        if let Some(cycles) = estimate.wait_with_lpi_cycles {
+        if let Some(port) = &estimate.ethernet {
+            writeln!(
+                f,
+                "\nA frame waits for mac_tx_enable for at most {} clock cycles: LPI begins up to {} after\n\
+                 it is asked for; one transition down and one up take {}. Its first word is sent {}\n\
+                 after it came, at most, if the MAC starts it within {} of mac_tx_enable.",
+                port.wait_cycles,
+                port.mac_latency_cycles,
+                port.wait_cycles - u64::from(port.mac_latency_cycles),
+                port.wait_to_wire_cycles,
+                port.mac_latency_cycles
+            )?;
+            for wake in &port.wakes {
+                writeln!(
+                    f,
+                    "In {} it waits for mac_tx_enable for {} clock cycles, and until its first\n\
+                     word is sent for {} to {}, by how soon the MAC starts it.",
+                    wake.state,
+                    wake.mac_tx_enable_cycles,
+                    wake.to_wire_cycles,
+                    wake.to_wire_at_most_cycles
+                )?;
+            }
+            writeln!(
+                f,
+                "The first word of LPI is sent {} clock cycles after lpi_request rises. Each shim delays\n\
+                 every word: by {} to the PHY, by {} to the MAC.",
+                port.lpi_begins_cycles, port.transmit_delay_cycles, port.receive_delay_cycles
+            )?;
+        } else if let Some(cycles) = estimate.wait_with_lpi_cycles {
             writeln!(
                 f,
                 "\nA packet waits for its direction of the link for at most {cycles} clock cycles, one\n\
@@ -370,6 +399,7 @@ impl Details<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::mii::Mii;
     use crate::config::PRESETS;
     use crate::hdl::census;
     use crate::rtl;
@@ -416,6 +446,46 @@ mod tests {
                 assert_eq!(wide, None, "{}", preset.name);
             }
         }
+    }
+
+    /// So of a port of Ethernet, whose waits are those until its MAC may send.
+    #[test]
+    fn a_port_of_ethernet_is_told_in_as_many_lines() {
+        let mut told = 0;
+        for preset in PRESETS {
+            let config = Config::parse(preset.text, "test").unwrap();
+            if !config.plan().unwrap().per_direction() {
+                continue;
+            }
+            let ethernet = (Mii::Xgmii64, 65_535);
+            let (plan, design) = rtl::elaborated_ethernet(&config, ethernet.0, ethernet.1).unwrap();
+            let census = census::count(&design);
+            let estimate = Estimate::of_ethernet(&config, &plan, census, ethernet);
+            let text = summary(&config, &estimate);
+            let lines = text.lines().take_while(|line| !line.starts_with("note: "));
+            assert!(lines.count() <= 15, "{}:\n{text}", preset.name);
+            let port = estimate.ethernet.as_ref().unwrap();
+            for answer in [
+                "delay of the shims",
+                &format!("{} Gb/s; ", port.rate_gbps),
+                &format!("at most {} cycles = ", port.wait_cycles),
+                &format!("at most {} cycles = ", port.wait_to_wire_cycles),
+            ] {
+                assert!(text.contains(answer), "{answer}:\n{text}");
+            }
+            let details = Details(&estimate).to_string();
+            assert!(
+                details.contains("A frame waits for mac_tx_enable"),
+                "{details}"
+            );
+            assert!(!details.contains("A packet waits for"), "{details}");
+            for text in [text, details] {
+                let wide = text.lines().find(|line| line.chars().count() > 100);
+                assert_eq!(wide, None, "{}", preset.name);
+            }
+            told += 1;
+        }
+        assert!(told > 1);
     }
 
     #[test]
