@@ -4,6 +4,7 @@
 use crate::blocks::ethernet_port::{shim_width, EthernetPort};
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::lane_controller::LaneController;
+use crate::blocks::lpi_hold_off::LpiHoldOff;
 use crate::blocks::lpi_rx::LpiRx;
 use crate::blocks::lpi_tx::LpiTx;
 use crate::blocks::mii::Mii;
@@ -247,13 +248,17 @@ pub fn elaborated_ethernet(
     Ok((plan, design.prefixed(&config.verilog.module_prefix)))
 }
 
-/// The checked designs of the shims of that port.
+/// The checked designs of the parts of that port beside the controller.
 ///
 /// # Errors
 /// As [`ethernet_port`].
-pub fn shims_of(config: &Config, mii: Mii, mac_latency: u32) -> Result<[Design; 2], RtlError> {
-    let shims = ethernet_shims(mii, shim_width(&ethernet_plan(config)?), mac_latency)?;
-    Ok(shims.map(|shim| shim.prefixed(&config.verilog.module_prefix)))
+pub fn parts_of_ethernet(
+    config: &Config,
+    mii: Mii,
+    mac_latency: u32,
+) -> Result<[Design; 3], RtlError> {
+    let parts = ethernet_parts(mii, shim_width(&ethernet_plan(config)?), mac_latency)?;
+    Ok(parts.map(|part| part.prefixed(&config.verilog.module_prefix)))
 }
 
 /// What belongs to a design of `config`; the `plan` is that of a controller, if it is one.
@@ -284,17 +289,18 @@ pub(crate) fn handed_over(
     }
 }
 
-/// The shims for low power idle between a MAC and a PHY, transmit side and receive side
-/// (`docs/how/ethernet.md`). The times of the transmit side have `time_width` bits, 2 to 64; the
+/// What a port of Ethernet has beside its controller (`docs/how/ethernet.md`): the shims for low power
+/// idle between a MAC and a PHY, transmit side and receive side, and the hold-off after the link has come
+/// up. The times of the transmit side have `time_width` bits, 2 to 64; the
 /// MAC may start a frame up to `mac_latency` cycles after it was told not to.
 ///
 /// # Errors
 /// If times have fewer bits, or more.
-pub fn ethernet_shims(
+pub fn ethernet_parts(
     mii: Mii,
     time_width: u32,
     mac_latency: u32,
-) -> Result<[Design; 2], RtlError> {
+) -> Result<[Design; 3], RtlError> {
     if !(2..=64).contains(&time_width) {
         return Err(RtlError::Unsupported(format!(
             "times of {time_width} bits: a shim for low power idle takes 2 to 64"
@@ -303,6 +309,7 @@ pub fn ethernet_shims(
     Ok([
         hdl::elaborate(&LpiTx::new(mii, time_width, mac_latency))?,
         hdl::elaborate(&LpiRx::new(mii))?,
+        hdl::elaborate(&LpiHoldOff::new())?,
     ])
 }
 

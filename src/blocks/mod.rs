@@ -20,6 +20,7 @@ pub mod lane_controller;
 pub mod link_sync;
 pub mod logarithm;
 pub mod lpi_fsm;
+pub mod lpi_hold_off;
 pub mod lpi_rx;
 pub mod lpi_tx;
 pub mod mii;

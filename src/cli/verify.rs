@@ -105,7 +105,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         None => tasks_of_ports(args, &config, &files)?,
     };
     if let Some((mii, mac_latency)) = ethernet {
-        for shim in &rtl::shims_of(&config, mii, mac_latency)? {
+        for shim in &rtl::parts_of_ethernet(&config, mii, mac_latency)? {
             tasks.push(alone(shim)?);
         }
     }

@@ -232,8 +232,8 @@ fn of_mac(mii: Mii, mac_latency: u32) -> Vec<String> {
              fallen the MAC may still start one for {mac_latency} clock cycles (`--mac-latency`), not later. A \
              MAC that cannot look at it is held back where its frames come from."
         ),
-        "`early_start` is counted, or told to software: the MAC has started a frame while it was held back, \
-         and the other end may lose it."
+        "`early_start` says that the MAC has started a frame while it was held back, and that the other end \
+         may lose it. The registers, if there are any, count it; else a part outside does."
             .into(),
         "`queue_nonempty` is 1 from the cycle in which a frame waits until `transmitting` is 1: also while \
          it is on its way through the MAC. `transmitting` is an output here."
@@ -267,17 +267,15 @@ fn of_phy(source: &Source) -> Vec<String> {
                   `t_w` of the sleep state, in clock cycles; controller and shim follow it."
             .into(),
     });
-    // 802.3, 78.1.2.1.2.
-    let second = match plan.control_pins {
-        true => "`enable` is 0 until a second after `link_up` has risen",
-        false => "`link_fault` is held at 1 for that second",
-    };
     items.push(format!(
-        "In the first second after the link has come up no LPI may be sent (IEEE 802.3, 78.1.2.1.2): {second}."
+        "`hold_off` is tied to {} clock cycles: in the first second after the link has come up no LPI may \
+         be sent (IEEE 802.3, 78.1.2.1.2). It is 0 if a part outside sees to that.",
+        1_000_000_000_000_u64.div_ceil(source.config.clock.period_ps)
     ));
     items.push(
-        "`lpi_error` is counted, or told to software: LPI received was malformed, or a frame started right \
-         behind it. `rx_lpi` and `receiving` may be left open."
+        "`lpi_error` says that LPI received was malformed, or that a frame started right behind it. The \
+         registers, if there are any, count it; else a part outside does. `rx_lpi` and `receiving` may be \
+         left open."
             .into(),
     );
     items

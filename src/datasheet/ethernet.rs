@@ -276,6 +276,7 @@ impl End {
             mac_word: self.mac_tx,
             phy_word: self.phy_rx,
             link_fault: false,
+            hold_off: 0,
             t_s: self.times[0],
             t_w_sys: self.times[1],
         }

@@ -401,6 +401,7 @@ impl Clocked {
                 mac_word: idle,
                 phy_word: idle,
                 link_fault: false,
+                hold_off: 0,
                 t_s: times.t_s,
                 t_w_sys: times.t_w,
             },
@@ -568,10 +569,10 @@ fn sizes_and_rate_of_a_port_of_ethernet() {
     let port = estimate.ethernet.as_ref().unwrap();
     // 64 bits at 156.25 MHz.
     assert_eq!((port.word_bits, port.rate_gbps), (64, 10.0));
-    let shims = rtl::ethernet_shims(Mii::Xgmii64, plan.time_width, 16).unwrap();
-    let shims: u64 = shims.iter().map(|it| census::count(it).register_bits).sum();
+    let parts = rtl::ethernet_parts(Mii::Xgmii64, plan.time_width, 16).unwrap();
+    let parts: u64 = parts.iter().map(|it| census::count(it).register_bits).sum();
     let bits = |of: &Estimate| of.census.as_ref().unwrap().register_bits;
-    assert_eq!(bits(&estimate), bits(&controller) + shims);
+    assert_eq!(bits(&estimate), bits(&controller) + parts);
     let memory = |of: &Estimate| of.census.as_ref().unwrap().memory_bits;
     assert_eq!(memory(&estimate), memory(&controller));
     // The histogram is found in it.

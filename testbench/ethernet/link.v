@@ -53,6 +53,8 @@ module link (
       .phy_rx_data(a_got),
       .phy_rx_control(a_got_control),
       .link_fault(1'b0),
+      // No second without LPI after reset: the bench would run for it.
+      .hold_off(40'd0),
       .t_s(t_s),
       .t_w_sys(t_w_sys),
       .early_start(wrong[0]),
@@ -74,6 +76,8 @@ module link (
       .phy_rx_data(b_got),
       .phy_rx_control(b_got_control),
       .link_fault(1'b0),
+      // No second without LPI after reset: the bench would run for it.
+      .hold_off(40'd0),
       .t_s(t_s),
       .t_w_sys(t_w_sys),
       .early_start(wrong[2]),

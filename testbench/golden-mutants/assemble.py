@@ -35,6 +35,7 @@ WHOLE = [
 NOT_IN_A_PORT = [
     "ethernet_port",
     "lane_controller",
+    "lpi_hold_off",
     "lpi_rx",
     "lpi_tx",
     "mii",

@@ -1,5 +1,6 @@
 //! Golden model of a port of Ethernet: those of the controller and of both shims, connected.
 
+use crate::blocks::lpi_hold_off::golden::LpiHoldOff;
 use crate::blocks::lpi_rx::golden::{LpiRx, Outputs as Received};
 use crate::blocks::lpi_tx::golden::{Inputs as Sending, LpiTx, Outputs as Sent};
 use crate::blocks::mii::golden::Lanes;
@@ -22,6 +23,8 @@ pub struct Inputs {
     pub phy_word: Lanes,
     /// Local or remote fault.
     pub link_fault: bool,
+    /// Cycles after the link has come up in which no LPI is sent.
+    pub hold_off: u64,
     /// Least words of LPI, unless a register says it.
     pub t_s: u64,
     /// Least words from LPI to the start of a frame, unless a register says it.
@@ -46,7 +49,10 @@ pub struct Outputs {
 pub struct EthernetPort {
     /// Registers say the times of the link, to the shim, too.
     follows: bool,
+    /// The pin `link_up` counts.
+    controlled: bool,
     port: Port,
+    hold_off: LpiHoldOff,
     lpi_tx: LpiTx,
     lpi_rx: LpiRx,
 }
@@ -56,10 +62,22 @@ impl EthernetPort {
     pub fn new(plan: &PortPlan, mii: Mii, mac_latency: u32) -> Self {
         EthernetPort {
             follows: !plan.adjustable_times().is_empty(),
+            controlled: plan.control_pins,
             port: Port::new(plan),
+            hold_off: LpiHoldOff::new(),
             lpi_tx: LpiTx::new(mii, mac_latency),
             lpi_rx: LpiRx::new(mii),
         }
+    }
+
+    /// There is no link, or a fault.
+    fn link_fault(&self, inputs: &Inputs) -> bool {
+        inputs.link_fault || (self.controlled && !inputs.port.link_up)
+    }
+
+    /// No LPI may be sent in this cycle.
+    fn no_lpi(&self, inputs: &Inputs) -> bool {
+        (self.hold_off).holds(self.link_fault(inputs), inputs.hold_off)
     }
 
     /// What the transmit side sees in this cycle.
@@ -73,7 +91,7 @@ impl EthernetPort {
             word: inputs.mac_word,
             lpi_request: port.lpi_request,
             tx_enable: port.tx_enable,
-            link_fault: inputs.link_fault,
+            link_fault: self.no_lpi(inputs),
             t_s,
             t_w_sys,
         }
@@ -93,7 +111,7 @@ impl EthernetPort {
     fn controlling(&self, inputs: &Inputs) -> pins::Inputs {
         let (sent, received) = (self.lpi_tx.outputs(), self.lpi_rx.outputs());
         pins::Inputs {
-            queue_nonempty: inputs.port.queue_nonempty || inputs.link_fault,
+            queue_nonempty: inputs.port.queue_nonempty || self.no_lpi(inputs),
             transmitting: sent.transmitting,
             rx_lpi: received.rx_lpi,
             lpi_active: sent.lpi_active,
@@ -107,6 +125,7 @@ impl EthernetPort {
     pub fn clock(&mut self, inputs: &Inputs) {
         let sending = self.sending(inputs);
         self.port.clock(&self.controlling(inputs));
+        (self.hold_off).clock(self.link_fault(inputs), inputs.hold_off);
         self.lpi_tx.clock(&sending);
         self.lpi_rx.clock(inputs.phy_word);
     }
@@ -117,7 +136,8 @@ impl EthernetPort {
         let controller = self.port.quiet_cycles(&self.controlling(inputs));
         let sent = self.lpi_tx.quiet_cycles(&self.sending(inputs));
         let received = self.lpi_rx.quiet_cycles(inputs.phy_word);
-        controller.min(sent).min(received)
+        let held = (self.hold_off).quiet_cycles(self.link_fault(inputs), inputs.hold_off);
+        controller.min(sent).min(received).min(held)
     }
 
     /// So many clock edges one after the other with the same inputs, as many as
@@ -129,6 +149,7 @@ impl EthernetPort {
         while left > 0 {
             left -= self.port.advance(&controlling, left);
         }
+        (self.hold_off).pass(self.link_fault(inputs), inputs.hold_off, cycles);
         self.lpi_tx.pass(&sending, cycles);
         if cycles > 0 {
             self.lpi_rx.clock(inputs.phy_word);

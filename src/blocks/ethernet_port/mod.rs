@@ -8,6 +8,7 @@ use crate::blocks::axi_lite::AxiPins;
 use crate::blocks::csr::map;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::lpi_fsm::{self, COPY_CODE};
+use crate::blocks::lpi_hold_off::{self, LpiHoldOff};
 use crate::blocks::lpi_rx::LpiRx;
 use crate::blocks::lpi_tx::{self, LpiTx, LEAST_WAKE};
 use crate::blocks::mii::Mii;
@@ -87,6 +88,9 @@ block! {
         pub in link_up: Bit("the PHY has a link") if controlled,
         pub in inject_upset: Bits(COPY_CODE, "a test of the copies of registers") if votes,
         pub in link_fault: Bit("local or remote fault: no LPI, the direction wakes and stays awake"),
+        pub in hold_off: Bits(
+            lpi_hold_off::WIDTH, "clock cycles after the link has come up in which no LPI is sent: a second"
+        ),
         pub in t_s: Bits(words, "least words of LPI") if !follows,
         pub in t_w_sys: Bits(words, "least words from LPI to the start of a frame") if !follows,
         pub out mac_tx_enable: Bit("the MAC may start a frame"),
@@ -131,6 +135,8 @@ block! {
         choice corrects(corrects), // the prediction is corrected
         choice follows(follows), // the shim takes t_s and t_w of the registers
         child port: Port::with_access(plan, Access::Ethernet),
+        local no_lpi: Bit("no LPI may be sent"),
+        child lpi_hold_off: LpiHoldOff(),
         child lpi_tx: LpiTx(mii, words, mac_latency),
         child lpi_rx: LpiRx(mii),
     }
@@ -154,8 +160,15 @@ impl Logic for EthernetPort {
         if self.coded {
             self.memory_upset.next = self.port.memory_upset.val();
         }
-        comment!("With a fault the PHY gets no LPI: the direction is awake, as if a frame waited.");
-        self.port.queue_nonempty.next = self.queue_nonempty.val() | self.link_fault.val();
+        comment!("Where the PHY may get no LPI, the direction is awake, as if a frame waited.");
+        if self.controlled {
+            self.lpi_hold_off.link_fault.next = self.link_fault.val() | !self.link_up.val();
+        } else {
+            self.lpi_hold_off.link_fault.next = self.link_fault.val();
+        }
+        self.lpi_hold_off.hold_off.next = self.hold_off.val();
+        self.no_lpi.next = self.lpi_hold_off.holds.val();
+        self.port.queue_nonempty.next = self.queue_nonempty.val() | self.no_lpi.val();
         self.port.transmitting.next = self.lpi_tx.transmitting.val();
         self.port.packet_valid.next = self.packet_valid.val();
         self.port.packet_hops.next = self.packet_hops.val();
@@ -184,7 +197,7 @@ impl Logic for EthernetPort {
         self.lpi_tx.mac_control.next = self.mac_tx_control.val();
         self.lpi_tx.lpi_request.next = self.port.lpi_request.val();
         self.lpi_tx.tx_enable.next = self.port.tx_enable.val();
-        self.lpi_tx.link_fault.next = self.link_fault.val();
+        self.lpi_tx.link_fault.next = self.no_lpi.val();
         if self.follows {
             comment!("t_s and t_w of the registers count for the controller and for the shim.");
             self.lpi_tx.t_s.next = bit_cast(self.port.t_s_in_force.val(), &self.lpi_tx.t_s) + 1;
