@@ -64,7 +64,7 @@ impl EthernetPort {
             follows: !plan.adjustable_times().is_empty(),
             controlled: plan.control_pins,
             port: Port::new(plan),
-            hold_off: LpiHoldOff::new(),
+            hold_off: LpiHoldOff::default(),
             lpi_tx: LpiTx::new(mii, mac_latency),
             lpi_rx: LpiRx::new(mii),
         }
@@ -77,7 +77,7 @@ impl EthernetPort {
 
     /// No LPI may be sent in this cycle.
     fn no_lpi(&self, inputs: &Inputs) -> bool {
-        (self.hold_off).holds(self.link_fault(inputs), inputs.hold_off)
+        self.hold_off.holds(self.link_fault(inputs))
     }
 
     /// What the transmit side sees in this cycle.

@@ -25,19 +25,18 @@ block! {
 
     {
         pub in link_fault: Bit("there is no link, or a fault"),
-        pub in hold_off: Bits(WIDTH, "cycles after that in which no LPI may be sent"),
+        pub in hold_off: Bits(WIDTH, "cycles after that, but one, in which no LPI may be sent"),
         pub out holds: Bit("no LPI may be sent"),
         reg passed: Bits(WIDTH, 0, "cycles since the link has come up, up to hold_off"),
-        local waits: Bit("hold_off has not passed"),
+        reg waits: Bit(true, "hold_off had not passed a cycle ago"),
+        local counts: Bit("hold_off has not passed"),
         // For the proofs (docs/evidence/proofs.md).
-        property held(
-            "No LPI may be sent while there is no link, or a fault, nor for hold_off cycles after that."
+        property held_exactly(
+            "No LPI may be sent while there is no link, or a fault, nor for hold_off + 1 cycles after that, if \
+             hold_off stays the same; afterwards it may."
         ),
-        property then_released(
-            "Behind these cycles LPI may be sent, if hold_off has been the same in all of them."
-        ),
-        invariant counts_none_twice("It counts no more than the cycles since the link has come up."),
-        invariant counts_all("It counts all of them, up to hold_off, as long as that stays the same."),
+        invariant counts_all("It counts the cycles since the link has come up, up to hold_off."),
+        invariant waits_follow("It waits as long as they are no more than hold_off."),
         reg since: Bits(WIDTH + 1, 0, "cycles since the link has come up; the largest count stays"),
         reg hold_off_then: Bits(WIDTH, 0, "hold_off, a cycle ago"),
         reg same_since: Bit(false, "hold_off has been the same since the link came up"),
@@ -52,11 +51,12 @@ block! {
 impl Logic for LpiHoldOff {
     #[hdl_gen]
     fn update(&mut self) {
-        self.waits.next = self.passed.q.val() < self.hold_off.val();
-        self.holds.next = self.link_fault.val() | self.waits.val();
+        self.holds.next = self.link_fault.val() | self.waits.q.val();
+        self.counts.next = self.passed.q.val() < self.hold_off.val();
+        self.waits.d.next = self.link_fault.val() | self.counts.val();
         if self.link_fault.val() {
             self.passed.d.next = 0.into();
-        } else if self.waits.val() {
+        } else if self.counts.val() {
             self.passed.d.next = self.passed.q.val() + 1;
         }
 
@@ -72,18 +72,23 @@ impl Logic for LpiHoldOff {
         } else if !self.since.q.val().all() {
             self.since.d.next = self.since.q.val() + 1;
         }
-        self.held.d.next = self.holds.val()
-            | (!self.link_fault.val() & (self.since.q.val() >= self.hold_off_wide.val()));
-        self.then_released.d.next = !self.holds.val()
-            | self.link_fault.val()
-            | !self.same.val()
-            | (self.since.q.val() < self.hold_off_wide.val());
-        self.counts_none_twice.d.next = self.passed_wide.val() <= self.since.q.val();
+        if self.same.val() {
+            self.held_exactly.d.next = self.holds.val()
+                == (self.link_fault.val() | (self.since.q.val() <= self.hold_off_wide.val()));
+        }
         self.counted.next = self.since.q.val();
         if self.since.q.val() > self.then_wide.val() {
             self.counted.next = self.then_wide.val();
         }
-        self.counts_all.d.next =
-            !self.same_since.q.val() | (self.passed_wide.val() == self.counted.val());
+        if self.same_since.q.val() {
+            self.counts_all.d.next =
+                self.since.q.val().any() & (self.passed_wide.val() == self.counted.val());
+            self.waits_follow.d.next =
+                self.waits.q.val() == (self.since.q.val() <= self.then_wide.val());
+        }
+        if self.since.q.val() == 0 {
+            self.counts_all.d.next = !self.same_since.q.val() & (self.passed.q.val() == 0);
+            self.waits_follow.d.next = self.waits.q.val();
+        }
     }
 }
