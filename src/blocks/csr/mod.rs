@@ -200,7 +200,7 @@ block! {
         local of_hop_index: Bits(DATA_WIDTH, "hop_index"),
         local of_parameters: Bits(DATA_WIDTH, "one of those from of_t_pdt on"),
         local of_address: Bits(DATA_WIDTH, "what software has written at the address"),
-        reg kept: Bits(DATA_WIDTH, 0, "what it had written there in the cycle before"),
+        reg kept: Bits(DATA_WIDTH, 0, "of_address, a cycle ago: what a write of some bytes keeps"),
         local of_bin_busy: Bits(DATA_WIDTH, "bin_index.busy"),
         local of_t_pdt_now: Bits(DATA_WIDTH, "lower word of t_pdt_now"),
         local of_t_pb: Bits(DATA_WIDTH, "lower word of t_pb"),

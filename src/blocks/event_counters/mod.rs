@@ -62,7 +62,7 @@ block! {
     {
         pub in happens[counter in counters.iter()]: Bit(counter.1.clone()),
         pub in clear: Bit("all counters become 0; what happens in this cycle is not counted"),
-        pub in ask: Bit("two cycles from now software reads a counter; not in cycles that follow"),
+        pub in ask: Bit("software reads a counter in two cycles; not set in the cycle after"),
         pub in place: Bits(PLACE, "its place"),
         pub out count: Bits(
             WIDTH, "the counter asked for two cycles ago, as it was before the cycle in between"
@@ -95,7 +95,7 @@ block! {
         local address: Bits(PLACE, "the counter that is visited"),
         local calls[counter in counters.iter()]: Bit(format!("it is to be visited: {}", counter.1)),
         local called[_ in 0..count + 1]: Bit("a counter is to be visited, found so far"),
-        local visited_else: Bit("whose turn it is, is visited in the cycle before or after"),
+        local visited_else: Bit("the counter whose turn it is was visited a cycle ago, or is in the next cycle"),
         local here[counter in counters.iter()]: Bit(format!("it counts: {}", counter.1)),
         local visits[counter in counters.iter()]: Bit(format!("its word is read: {}", counter.1)),
         local low_here[counter in counters.iter()]: Bits(
