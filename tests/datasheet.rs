@@ -407,6 +407,18 @@ fn sheets_of_other_ports_of_ethernet() {
     let wait = cells(&text, "a frame waits for `mac_tx_enable`");
     assert_eq!(wait[1], (4 * (2_000 + 4_480) + 16).to_string());
     assert_eq!(diagrams(&text).len(), 3);
+    // A second (IEEE 802.3, 78.1.2.1.2) at 1 GHz.
+    assert!(
+        text.contains("`hold_off` is tied to 1000000000 clock cycles"),
+        "{text}"
+    );
+    // Without the shims their pins are inputs.
+    assert!(!text.contains("| `rx_lpi` | in "), "{text}");
+    let alone = output(path, "-q datasheet port.toml");
+    assert!(
+        alone.contains("`rx_lpi` is 1 while the other end sends"),
+        "{alone}"
+    );
 
     let text = sheet("[port]\nsync = \"lpi\"\npolicy = \"always-on\"\n");
     assert!(text.contains("never goes to sleep by itself"), "{text}");

@@ -58,6 +58,13 @@ pub(super) fn items(source: &Source) -> Vec<String> {
             items.push(format!(
                 "A packet begins only in a cycle in which `tx_enable`{of} is 1."
             ));
+            if plan.counts_lpi() {
+                items.push(format!(
+                    "`rx_lpi`{of} is 1 while the other end sends low power idle, `lpi_active` while this \
+                     end does, `lpi_error` and `early_start` for a cycle per error; software reads what \
+                     they count. What nobody knows is tied to 0."
+                ));
+            }
         }
     }
     items.push(match plan.registers.is_some() || plan.measures() {
