@@ -7,6 +7,9 @@
 //! ([`Topology::nearer`](super::topology::Topology::nearer)). The selection function chooses one of them by
 //! what the switch knows: which of them are busy, and which links are awake.
 
+#[cfg(test)]
+pub(super) mod log;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -110,16 +113,36 @@ impl Selection {
 struct Load {
     /// Bytes of the packets that are to leave by it and have not begun to.
     waiting: u64,
-    /// The packet on the way out has left by then, in ps.
+    /// The packet on the way out: its bytes, and when it began to leave and will have left, in ps.
+    leaving: u32,
+    busy_from: u64,
     busy_until: u64,
+    /// With POWAR the first of the ports that it was chosen among, numbered through all switches.
+    group: Option<u32>,
+}
+
+impl Load {
+    /// Bytes of the packet on the way out that have not left at a time after its first (ps), a byte that is
+    /// leaving included.
+    fn left_at(&self, time: u64) -> u64 {
+        let left = self.busy_until.saturating_sub(time);
+        match u128::from(self.busy_until - self.busy_from) {
+            0 => 0,
+            // Not more than its bytes.
+            all => (u128::from(self.leaving) * u128::from(left)).div_ceil(all) as u64,
+        }
+    }
 }
 
 /// Ports to choose from, as POWAR sees them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    /// The first so many are selectable; 0: nothing was chosen yet.
+    /// So many there are; 0: nothing was chosen yet.
+    ports: u8,
+    /// The first so many are selectable.
     selectable: u8,
-    /// Bytes of the packets that were given to them in this window.
+    /// Bytes of the packets that have left or begun to, without those that left in earlier windows: POWAR
+    /// counts the "flits forwarded" (POWAR 3.1).
     bytes: u64,
     /// When it ends, in ps.
     window_end: u64,
@@ -146,6 +169,9 @@ pub struct Request {
     pub now: u64,
     /// The switch that it is in.
     pub switch: usize,
+    /// The port at which it came: circuits have a turn for each.
+    #[cfg(test)]
+    pub input: u8,
     /// The ports that the switch has on, as a set.
     pub on: u64,
     /// Its bytes on the wire.
@@ -160,6 +186,9 @@ pub struct Selector {
     byte_ps: u64,
     /// By switch: the port whose turn it is.
     turns: Vec<u8>,
+    /// The same of the cables of escape channels. POWAR's Algorithm 1 leaves its pointer where it is when a
+    /// packet takes the deterministic port, and has "another arbitration" among the cables, which it omits.
+    escape_turns: Vec<u8>,
     /// By port.
     loads: Vec<Load>,
     /// By the first port to choose from.
@@ -185,6 +214,7 @@ impl Selector {
             radix,
             byte_ps,
             turns: vec![0; switches],
+            escape_turns: vec![0; switches],
             loads: vec![Load::default(); ports],
             groups,
         })
@@ -204,13 +234,21 @@ impl Selector {
         let mut chosen = choices.start;
         if choices.len() > 1 {
             let usable = self.usable(request, &choices, &mut is_awake);
-            let free = self.free(request, usable, &mut is_awake);
-            let soonest = || {
-                let ports = self.in_turn(request.switch, usable);
-                ports.min_by_key(|&port| self.backlog(request, port))
-            };
+            let turn = self.turns[request.switch];
+            let free = self.free(request, ports_from(turn, usable), &mut is_awake);
+            let soonest =
+                || ports_from(turn, usable).min_by_key(|&port| self.backlog(request, port));
             chosen = free.or_else(soonest).unwrap_or(chosen);
-            self.counts(request, &choices, chosen);
+            self.turns[request.switch] = chosen + 1;
+            self.belongs_to(request, &choices, chosen);
+            #[cfg(test)]
+            log::Ask {
+                adaptive: set(&choices),
+                selectable: self.selectable(request, &choices),
+                chosen,
+                ..self.asked(request, set(&choices), &mut is_awake)
+            }
+            .note();
         }
         self.waits(request, chosen);
         chosen
@@ -242,26 +280,53 @@ impl Selector {
             u64::from(credits(*port)) >= waiting + u64::from(request.wire)
         };
         let adaptive = set_of(ports(adaptive).filter(has_room));
-        let escape = self.usable(request, &choices(channels.escape), &mut is_awake);
+        let cables = choices(channels.escape);
+        let escape = self.usable(request, &cables, &mut is_awake);
         let queues = [
-            (adaptive, channels.adaptive),
-            (escape, channels.escape_queue),
+            (
+                ports_from(self.turns[request.switch], adaptive),
+                channels.adaptive,
+            ),
+            (
+                ports_from(self.escape_turns[request.switch], escape),
+                channels.escape_queue,
+            ),
         ];
-        let free = queues.iter().find_map(|&(ports, queue)| {
-            let port = self.free(request, ports, &mut is_awake)?;
-            Some((port, queue))
+        let free = queues.iter().find_map(|(ports, queue)| {
+            let port = self.free(request, ports.clone(), &mut is_awake)?;
+            Some((port, *queue))
         });
         let soonest = || {
-            let of = |&(ports, queue): &(u64, u8)| {
-                let ports = self.in_turn(request.switch, ports);
-                ports.map(move |port| (port, queue))
-            };
-            let all = queues.iter().flat_map(of);
+            let all = (queues.iter())
+                .flat_map(|(ports, queue)| ports.clone().map(move |port| (port, *queue)));
             all.min_by_key(|&(port, _)| self.backlog(request, port))
         };
         let chosen = free.or_else(soonest);
         let (port, queue) = chosen.unwrap_or((channels.escape, channels.escape_queue));
-        self.counts(request, &choices(port), port);
+        let by_escape = queue == channels.escape_queue;
+        match by_escape {
+            true => self.escape_turns[request.switch] = port + 1,
+            false => self.turns[request.switch] = port + 1,
+        }
+        self.belongs_to(request, &choices(port), port);
+        #[cfg(test)]
+        {
+            let all = channels.nearer | set(&cables);
+            let links = ports(all).map(&choices);
+            log::Ask {
+                adaptive: channels.nearer,
+                escape: set(&cables),
+                credits: ports(channels.nearer)
+                    .map(|port| (port, credits(port)))
+                    .collect(),
+                selectable: (links.map(|link| self.selectable(request, &link)))
+                    .fold(0, |all, link| all | link),
+                chosen: port,
+                by_escape,
+                ..self.asked(request, all, &mut is_awake)
+            }
+            .note();
+        }
         self.waits(request, port);
         (port, queue)
     }
@@ -285,16 +350,15 @@ impl Selector {
         }
     }
 
-    /// The next port in turn that is not busy; where that makes a difference, one that is awake if there is
-    /// any.
+    /// The first of these ports that is not busy; where that makes a difference, one that is awake if there
+    /// is any.
     fn free(
         &self,
         request: Request,
-        ports: u64,
+        ports: impl Iterator<Item = u8> + Clone,
         is_awake: &mut impl FnMut(usize) -> bool,
     ) -> Option<u8> {
-        let mut free =
-            (self.in_turn(request.switch, ports)).filter(|&port| self.backlog(request, port) == 0);
+        let mut free = ports.filter(|&port| self.backlog(request, port) == 0);
         match self.selection {
             Selection::Fixed | Selection::RoundRobin | Selection::Alonso(_) => free.next(),
             Selection::FirstOn | Selection::Powar(_) => {
@@ -310,11 +374,6 @@ impl Selector {
         switch * self.radix + usize::from(port)
     }
 
-    /// Of these ports of a switch those in their turn.
-    fn in_turn(&self, switch: usize, ports: u64) -> impl Iterator<Item = u8> + Clone {
-        ports_from(self.turns[switch], ports)
-    }
-
     /// How long a port takes to send what waits for it, in ps.
     fn backlog(&self, Request { now, switch, .. }: Request, port: u8) -> u64 {
         let load = &self.loads[self.number(switch, port)];
@@ -325,53 +384,111 @@ impl Selector {
     pub fn waits(&mut self, request: Request, port: u8) {
         let port = self.number(request.switch, port);
         self.loads[port].waiting += u64::from(request.wire);
-    }
-
-    /// A packet has got a port that it was one of `choices` for: the turn goes on, and it is a load of these.
-    fn counts(&mut self, request: Request, choices: &Range<u8>, port: u8) {
-        self.turns[request.switch] = port + 1;
-        if let Selection::Powar(_) = self.selection {
-            let group = self.number(request.switch, choices.start);
-            self.groups[group].bytes += u64::from(request.wire);
+        #[cfg(test)]
+        {
+            let wire = request.wire;
+            log::Event::Waits { port, wire }.note();
         }
     }
 
-    /// Which of `choices`, the first ones, a packet may take, as a set (POWAR Algorithms 2 and 3). Windows
-    /// in which nothing came are made up for.
+    /// A packet has got a port of `choices`: what leaves by it is a load of these.
+    fn belongs_to(&mut self, request: Request, choices: &Range<u8>, port: u8) {
+        if let Selection::Powar(_) = self.selection {
+            let group = self.number(request.switch, choices.start) as u32;
+            let port = self.number(request.switch, port);
+            self.loads[port].group = Some(group);
+        }
+    }
+
+    /// Which of `choices`, the first ones, a packet may take, as a set (POWAR Algorithms 2 and 3).
     fn selectable(&mut self, request: Request, choices: &Range<u8>) -> u64 {
-        let all = choices.len() as u8;
         let Selection::Powar(thresholds) = self.selection else {
             return set(choices);
         };
-        let now = request.now;
-        let group = self.number(request.switch, choices.start);
-        let group = &mut self.groups[group];
-        if group.selectable == 0 {
-            group.selectable = all;
+        let number = self.number(request.switch, choices.start);
+        let group = &mut self.groups[number];
+        if group.ports == 0 {
+            group.ports = choices.len() as u8;
+            group.selectable = group.ports;
             group.window_end = thresholds.window_ps;
         }
-        if now >= group.window_end {
-            let windows = (now - group.window_end) / thresholds.window_ps + 1;
-            let ports = group.selectable.into();
-            group.selectable = match thresholds.compare(ports, group.bytes, self.byte_ps) {
-                Ordering::Greater => (group.selectable + 1).min(all),
-                Ordering::Less => (group.selectable - 1).max(1),
-                Ordering::Equal => group.selectable,
-            };
-            let idle = u8::try_from(windows - 1).unwrap_or(u8::MAX);
-            group.selectable = group.selectable.saturating_sub(idle).max(1);
-            group.bytes = 0;
-            group.window_end += windows * thresholds.window_ps;
-        }
-        set(&(choices.start..choices.start + group.selectable))
+        self.look_at(number, request.now);
+        set(&(choices.start..choices.start + self.groups[number].selectable))
     }
 
-    /// A packet of `wire` bytes begins to leave by `port`, numbered through all switches, which it has
+    /// Looks at the windows of a group that have ended by `now` (POWAR Algorithms 2 and 3). Those in which
+    /// nothing left are made up for.
+    fn look_at(&mut self, number: usize, now: u64) {
+        let Selection::Powar(thresholds) = self.selection else {
+            return;
+        };
+        while now >= self.groups[number].window_end {
+            let Group {
+                ports, window_end, ..
+            } = self.groups[number];
+            let loads = &self.loads[number..number + usize::from(ports)];
+            let later: u64 = loads.iter().map(|load| load.left_at(window_end)).sum();
+            let group = &mut self.groups[number];
+            let bytes = group.bytes - later;
+            group.selectable =
+                match thresholds.compare(group.selectable.into(), bytes, self.byte_ps) {
+                    Ordering::Greater => (group.selectable + 1).min(ports),
+                    Ordering::Less => (group.selectable - 1).max(1),
+                    Ordering::Equal => group.selectable,
+                };
+            #[cfg(test)]
+            log::Event::Window {
+                group: number,
+                end: window_end,
+                bytes,
+                selectable: group.selectable,
+            }
+            .note();
+            group.bytes = later;
+            group.window_end += thresholds.window_ps;
+            if later == 0 && now >= group.window_end {
+                let idle = (now - group.window_end) / thresholds.window_ps + 1;
+                let less = u8::try_from(idle).unwrap_or(u8::MAX);
+                group.selectable = group.selectable.saturating_sub(less).max(1);
+                group.window_end += idle * thresholds.window_ps;
+            }
+        }
+    }
+
+    /// A packet of `wire` bytes begins to leave by `port`, numbered through all switches, at `from`, and has
     /// left at `until` (ps).
-    pub fn departs(&mut self, port: usize, wire: u32, until: u64) {
+    pub fn departs(&mut self, port: usize, wire: u32, from: u64, until: u64) {
+        if let Some(group) = self.loads[port].group {
+            // What left before belongs to the windows that have ended.
+            self.look_at(group as usize, from);
+            self.groups[group as usize].bytes += u64::from(wire);
+        }
         let load = &mut self.loads[port];
         load.waiting -= u64::from(wire);
+        load.leaving = wire;
+        load.busy_from = from;
         load.busy_until = until;
+        #[cfg(test)]
+        log::Event::Leaves { port, from, until }.note();
+    }
+
+    /// What a packet that asks among these ports finds, for the log of tests.
+    #[cfg(test)]
+    fn asked(
+        &self,
+        request: Request,
+        all: u64,
+        is_awake: &mut impl FnMut(usize) -> bool,
+    ) -> log::Ask {
+        let is_awake = |&port: &u8| is_awake(self.number(request.switch, port));
+        log::Ask {
+            request: Some(request),
+            awake: match log::is_kept() {
+                true => set_of(ports(all).filter(is_awake)),
+                false => 0,
+            },
+            ..log::Ask::default()
+        }
     }
 }
 
@@ -395,6 +512,7 @@ mod tests {
         Request {
             now,
             switch: 0,
+            input: 0,
             on,
             wire,
         }
@@ -413,8 +531,8 @@ mod tests {
         assert_eq!([0; 4].map(&mut choose), [4, 5, 6, 7]);
         // All have 100 bytes to send: the first in turn, which then has 200.
         assert_eq!([0; 5].map(&mut choose), [4, 5, 6, 7, 4]);
-        selector.departs(5, 100, 1000);
-        selector.departs(5, 100, 2000);
+        selector.departs(5, 100, 900, 1000);
+        selector.departs(5, 100, 1900, 2000);
         // Port 5 has sent what it had, but for the last packet, which leaves until 2000.
         let mut choose = |now| selector.choose(request(now, ALL, 100), 4..8, |_| unreachable!());
         assert_eq!(choose(1900), 5);
@@ -431,7 +549,7 @@ mod tests {
             assert_eq!(selector.choose(request(0, ALL, 100), 4..8, awake), 6);
             // It is busy now, no other link is awake.
             assert_eq!(selector.choose(request(0, ALL, 100), 4..8, awake), 7);
-            selector.departs(6, 100, 100);
+            selector.departs(6, 100, 0, 100);
             assert_eq!(selector.choose(request(99, ALL, 100), 4..8, awake), 4);
             assert_eq!(selector.choose(request(100, ALL, 100), 4..8, awake), 6);
         }
@@ -445,7 +563,7 @@ mod tests {
         let window = Thresholds::DEFAULT.window_ps;
         let mut port = |now, wire| {
             let chosen = selector.choose(request(now, ALL, wire), 4..8, |_| true);
-            selector.departs(usize::from(chosen), wire, now);
+            selector.departs(usize::from(chosen), wire, now, now);
             chosen
         };
         let ports = |port: &mut dyn FnMut(u64, u32) -> u8, now| {
@@ -472,6 +590,67 @@ mod tests {
         assert_eq!(ports(&mut port, 1004 * window), [4]);
     }
 
+    /// POWAR 3.1 counts the flits that were forwarded: bytes that wait for a link to wake are none yet, and
+    /// those of a packet that is leaving at the end of a window belong to both.
+    #[test]
+    fn bytes_count_when_they_leave() {
+        let mut selector = selector(POWAR);
+        let window = Thresholds::DEFAULT.window_ps;
+        let bytes = |windows: f64| (windows * window as f64) as u32;
+        let selectable = |selector: &mut Selector, now| {
+            let ports = selector.selectable(request(now, ALL, 1), &(4..8));
+            ports.count_ones()
+        };
+        // Given a port in the first window, and on its way out for one and three quarters from the middle of
+        // the fourth: that is 0.5, 1 and 0.25 of what a port can carry.
+        let wire = bytes(1.75);
+        let port = usize::from(selector.choose(request(0, ALL, wire), 4..8, |_| true));
+        let from = 3 * window + window / 2;
+        assert_eq!(selectable(&mut selector, 3 * window), 1);
+        selector.departs(port, wire, from, from + u64::from(wire));
+        let after = |selector: &mut Selector, windows| selectable(selector, windows * window);
+        // 0.5 of one port is not above T_on, 1 is, and 0.25 of two ports is below T_off.
+        assert_eq!(
+            [4, 5, 6, 7].map(|end| after(&mut selector, end)),
+            [1, 2, 1, 1]
+        );
+        // A byte more that has left before the window ends is above; one that is leaving then is not.
+        for (early, expected) in [(1, 2), (0, 1)] {
+            let (from, wire) = (9 * window + window / 2 - early, bytes(0.75));
+            let mut selector = self::selector(POWAR);
+            let port = selector.choose(request(9 * window, ALL, wire), 4..8, |_| true);
+            selector.departs(port.into(), wire, from, from + u64::from(wire));
+            assert_eq!(after(&mut selector, 10), expected);
+        }
+    }
+
+    /// POWAR Algorithm 1: the pointer goes on where a packet takes an adaptive port, and stays where it takes
+    /// the deterministic one; the arbitration among the cables of that one is another.
+    #[test]
+    fn packets_on_the_escape_channel_leave_the_turn_as_it_is() {
+        let mut selector = selector(Selection::RoundRobin);
+        let channels = Channels {
+            nearer: 0b1111_0000,
+            adaptive: 0,
+            escape: 4,
+            escape_queue: 1,
+        };
+        let cables = |port: u8| (port & !1)..(port & !1) + 2;
+        let mut choose = |now, credits: u32| {
+            let request = request(now, ALL, 100);
+            let chosen = selector.choose_channel(request, channels, |_| credits, cables, |_| true);
+            selector.departs(chosen.0.into(), 100, now, now + 1);
+            chosen
+        };
+        assert_eq!(choose(0, 9999), (4, 0));
+        // Without room there is the escape channel alone.
+        assert_eq!(
+            [1, 2, 3].map(|now| choose(now, 0)),
+            [(4, 1), (5, 1), (4, 1)]
+        );
+        assert_eq!([4, 5].map(|now| choose(now, 9999)), [(5, 0), (6, 0)]);
+    }
+
     /// Alonso 4.3: "the new link is available to messages after T_on cycles".
     #[test]
     fn links_that_are_on_take_turns_those_on_their_way_up_last() {
@@ -479,7 +658,7 @@ mod tests {
         let on = 1 << 4 | 1 << 5 | 1 << 7;
         let mut choose = |on, awake: &[usize]| {
             let port = selector.choose(request(0, on, 100), 4..8, |port| awake.contains(&port));
-            selector.departs(port.into(), 100, 0);
+            selector.departs(port.into(), 100, 0, 0);
             port
         };
         let awake = [4, 5, 6];
@@ -532,7 +711,7 @@ mod tests {
                     let chosen = selector.choose(request(now, allowed << 4, 100), 4..8, is_awake);
                     assert_eq!(u32::from(chosen), 4 + port, "{selection:?}, {inputs:?}");
                     busy[port as usize] = now + random.random_range(1..8);
-                    selector.departs(chosen.into(), 100, busy[port as usize]);
+                    selector.departs(chosen.into(), 100, now, busy[port as usize]);
                     found += 1;
                 }
                 circuit.clock(&inputs);

@@ -665,6 +665,7 @@ impl<'a> Network<'a> {
         }
         let sent = self.now + time;
         state.sent_at = sent;
+        self.counts_for_powar(port, wire, sent);
         self.tell_backlog(port);
         let cable = self.settings.switch.cable_ps;
         self.queue.schedule(sent, Event::Sent(port));
@@ -862,8 +863,7 @@ impl<'a> Network<'a> {
             }
             let destination = self.packets[packet].destination as usize;
             let hop = self.topology.route(switch, input as usize, 0, destination);
-            let wire = self.packets[packet].wire;
-            let output = self.select(switch, hop.port, wire).into();
+            let output = self.select(switch, hop.port).into();
             self.switches[switch].end_arrival(&mut self.packets, packet, input, output);
             self.arbitrate(switch);
             return None;

@@ -9,32 +9,44 @@ use crate::network::selection::Selection;
 /// Ports to choose from in a window.
 struct Group {
     selectable: u8,
-    bytes: u64,
     window: u64,
+    /// Packets that were leaving in this window, or later: bytes, and when.
+    sent: Vec<(u32, u64, u64)>,
+}
+
+impl Group {
+    /// Bytes that have left until then altogether, in ps.
+    fn bytes_until(&self, time: u64) -> u64 {
+        let bytes = |&(wire, from, until): &(u32, u64, u64)| {
+            let part = (time.clamp(from, until) - from) as u128;
+            (u128::from(wire) * part / u128::from(until - from)) as u64
+        };
+        self.sent.iter().map(bytes).sum()
+    }
 }
 
 /// What the selection functions remember.
 #[derive(Default)]
 pub(super) struct Memory {
-    /// By switch.
-    turns: HashMap<usize, u8>,
+    /// By switch, and whether it is that of the cables of the escape channel.
+    turns: HashMap<(usize, bool), u8>,
     /// By switch and the first port to choose from.
     groups: HashMap<(usize, u8), Group>,
 }
 
 impl Network<'_> {
     /// The port by which a packet leaves `switch` that the routing function sends to `port`.
-    pub(super) fn select(&mut self, switch: usize, port: u8, wire: u32) -> u8 {
+    pub(super) fn select(&mut self, switch: usize, port: u8) -> u8 {
         let selection = self.settings.switch.selection;
         let all = self.topology.choices(switch, port);
         if selection == Selection::Fixed || all.len() == 1 {
             return port;
         }
-        let choices = self.selectable(switch, all.clone());
+        let choices = self.selectable(switch, all);
         let in_turn = self.links_on(switch, choices);
-        let (chosen, _) = self.best(switch, in_turn).expect("there are choices");
-        self.takes_turn(switch, chosen);
-        self.counts(switch, all, wire);
+        let best = self.best(switch, in_turn, false);
+        let (chosen, _) = best.expect("there are choices");
+        self.memory.turns.insert((switch, false), chosen + 1);
         chosen
     }
 
@@ -63,24 +75,24 @@ impl Network<'_> {
         let escape = self.links_on(switch, cables);
         // That which is free goes first, and that of the adaptive channels before that of escape.
         let candidates = [
-            (self.best(switch, adaptive), channels.adaptive),
-            (self.best(switch, escape), channels.escape_queue),
+            (self.best(switch, adaptive, false), channels.adaptive),
+            (self.best(switch, escape, true), channels.escape_queue),
         ];
         let candidates = candidates.iter();
         let found = candidates.filter_map(|&(best, queue)| Some((best?, queue)));
         let ((port, _), queue_there) = found
             .min_by_key(|&((_, backlog), _)| backlog)
             .expect("one cable is on");
-        self.takes_turn(switch, port);
-        let link = self.topology.choices(switch, port);
-        self.counts(switch, link, wire);
+        let escapes = queue_there == channels.escape_queue;
+        self.memory.turns.insert((switch, escapes), port + 1);
         self.gives_channel(switch, input, queue, Some((port, queue_there)));
     }
 
     /// The best of these ports, and how long it is busy, in ps.
-    fn best(&mut self, switch: usize, mut ports: Vec<u8>) -> Option<(u8, u64)> {
+    fn best(&mut self, switch: usize, mut ports: Vec<u8>, escapes: bool) -> Option<(u8, u64)> {
         let selection = self.settings.switch.selection;
-        let turn = self.memory.turns.get(&switch).copied().unwrap_or(0);
+        let turn = self.memory.turns.get(&(switch, escapes)).copied();
+        let turn = turn.unwrap_or(0);
         // From the port whose turn it is, going round.
         ports.sort_by_key(|&port| (port < turn, port));
         let mut best: Option<(bool, u64, u8)> = None;
@@ -103,10 +115,6 @@ impl Network<'_> {
         Some((chosen, self.backlog(switch, chosen)))
     }
 
-    fn takes_turn(&mut self, switch: usize, port: u8) {
-        self.memory.turns.insert(switch, port + 1);
-    }
-
     /// How long it takes until a port has sent what is to leave by it, in ps.
     fn backlog(&self, switch: usize, port: u8) -> u64 {
         let number = switch * self.topology.radix() + usize::from(port);
@@ -122,10 +130,14 @@ impl Network<'_> {
         bytes - u64::from(self.ports[number].sending)
     }
 
-    /// A packet has got one of these ports.
-    fn counts(&mut self, switch: usize, all: Range<u8>, wire: u32) {
+    /// A packet leaves by a port.
+    pub(super) fn counts_for_powar(&mut self, port: u32, wire: u32, until: u64) {
+        let Some((switch, number)) = self.switch_port(port) else {
+            return;
+        };
+        let all = self.topology.choices(switch, number as u8);
         if let Some(group) = self.memory.groups.get_mut(&(switch, all.start)) {
-            group.bytes += u64::from(wire);
+            group.sent.push((wire, self.now, until));
         }
     }
 
@@ -137,21 +149,23 @@ impl Network<'_> {
         let now = self.now / thresholds.window_ps;
         let first = Group {
             selectable: all.len() as u8,
-            bytes: 0,
             window: 0,
+            sent: Vec::new(),
         };
         let group = self.memory.groups.entry((switch, all.start));
         let group = group.or_insert(first);
         while group.window < now {
             let room = thresholds.window_ps * u64::from(group.selectable);
-            let used = (group.bytes * self.settings.switch.byte_ps) as f64 / room as f64;
+            let [begin, end] = [0, 1].map(|later| (group.window + later) * thresholds.window_ps);
+            let bytes = group.bytes_until(end) - group.bytes_until(begin);
+            let used = (bytes * self.settings.switch.byte_ps) as f64 / room as f64;
             if used > thresholds.on_millionths as f64 / 1e6 && group.selectable < all.len() as u8 {
                 group.selectable += 1;
             } else if used < thresholds.off_millionths as f64 / 1e6 && group.selectable > 1 {
                 group.selectable -= 1;
             }
             group.window += 1;
-            group.bytes = 0;
+            group.sent.retain(|&(_, _, until)| until > end);
         }
         all.start..all.start + group.selectable
     }

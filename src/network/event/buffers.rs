@@ -70,6 +70,8 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
         let request = Request {
             now: self.now.0,
             switch: switch as usize,
+            #[cfg(test)]
+            input: at.input,
             on: self.ports_on(switch),
             wire: at.wire,
         };

@@ -65,6 +65,8 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
         let request = Request {
             now: self.now.0,
             switch: switch as usize,
+            #[cfg(test)]
+            input: self.packets[packet].input,
             on,
             wire,
         };

@@ -227,7 +227,7 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
         }
         let is_switch = port < self.switch_ports();
         if let Some(selector) = self.selector.as_mut().filter(|_| is_switch) {
-            selector.departs(port as usize, wire, end.0);
+            selector.departs(port as usize, wire, now.0, end.0);
             self.leaves_by_on_off_link(port, wire, end);
         }
         if !is_switch {

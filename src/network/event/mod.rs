@@ -341,6 +341,8 @@ mod low_lanes_tests;
 #[cfg(test)]
 mod packet_model_tests;
 #[cfg(test)]
+mod selection_blocks_tests;
+#[cfg(test)]
 mod selections_tests;
 #[cfg(test)]
 mod tests;
