@@ -20,7 +20,7 @@ from pathlib import Path
 
 import wavedrom
 from systemrdl import RDLCompiler
-from systemrdl.node import RegNode
+from systemrdl.node import FieldNode, RegNode
 
 BIN = Path(sys.executable).parent
 PRESETS = "bxiv3-deep-sleep bxiv3-fast-wake bxiv3-hybrid 10gbase-t 25gbase-r 100gbase-r 400gbase-r".split()
@@ -181,6 +181,21 @@ def registers(linkdoze, emitted, folder):
                 found.add((f"{begin}.{register.findtext('x:name', '', spaces)}", at))
     if found != everywhere:
         raise Wrong(f"{ipxact}: {sorted(found ^ everywhere)} differ from the emitted page")
+    # What tests of registers leave out: a write of any value would be refused, or ask for something.
+    fields = [node for node in top.descendants() if isinstance(node, FieldNode)]
+    untested = {
+        (field.parent.inst_name, field.inst_name)
+        for field in fields
+        if field.get_property("donttest")
+    }
+    told = {
+        (register.findtext("x:name", "", spaces), field.findtext("x:name", "", spaces))
+        for register in root.iterfind(".//x:register", spaces)
+        for field in register.iterfind("x:field", spaces)
+        if field.findtext("x:testable", "", spaces) == "false"
+    }
+    if told != untested or ("command", "apply") not in untested:
+        raise Wrong(f"{ipxact}: {sorted(told ^ untested)} are to be tested in one and not in the other")
     text = uvm.read_text()
     for regfile, known in [("port_page", port), ("all_page", common)]:
         body = re.search(rf"class \S*{regfile} extends.*?endclass", text, re.DOTALL)
