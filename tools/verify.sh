@@ -1,8 +1,8 @@
 #!/bin/sh
 # Proves what the Verilog claims: of every preset, with and without a guard, one port and two at the
 # ends of a cable; of a port with every kind of histogram and with a correction; of a port with
-# registers. What it proves there must not be proved after one wrong edit. Z3 comes from PyPI if there
-# is none: Debian's is too old (docs/evidence/proofs.md).
+# registers, and of one of Ethernet with its shims. What it proves there must not be proved after one
+# wrong edit. Z3 comes from PyPI if there is none: Debian's is too old (docs/evidence/proofs.md).
 #
 #     tools/verify.sh LINKDOZE
 #
@@ -162,6 +162,10 @@ timed() { # a port whose software sets the times of the link, too
 }
 timed
 add 'registers that set the times of the link, too' --without-faults
+preset 10gbase-t
+sed -i 's/^registers = false/registers = true/' "$port"
+grep -q '^registers = true' "$port"
+add 'a port of Ethernet, whose registers count low power idle' --port-only --ethernet xgmii64
 for kind in $kinds; do
     small "$kind" 4 perfbound false
     add "a small histogram: $kind" --port-only
