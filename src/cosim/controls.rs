@@ -11,9 +11,6 @@ use crate::blocks::link_sync::start_cycles;
 use crate::blocks::port::pins::{Inputs, Message, PackedOutputs, PowerState};
 use crate::config::plan::PortPlan;
 
-/// A stretch of more cycles than this is idle time rather than traffic.
-const LONG_STRETCH: u64 = 4096;
-
 /// Clocked cycles after which the pins move although the port is not where it was waited for.
 const PATIENCE: u64 = 4_000;
 
@@ -135,7 +132,7 @@ impl PinDriver for ControlPins {
         stretch.inputs.clear_error = self.clears;
         if self.present.is_none() {
             let (disturbance, place, in_long_idle) = self.next;
-            let long = stretch.cycles > LONG_STRETCH;
+            let long = stretch.is_long();
             let in_long_idle = in_long_idle && stretch.cycles <= LONGEST_WATCHED;
             if stretch.inputs.rst {
                 if self.random.random_ratio(1, 4) {

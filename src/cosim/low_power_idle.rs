@@ -9,9 +9,6 @@ use super::Stretch;
 use crate::blocks::port::pins::{Inputs, LowPowerIdle, PackedOutputs};
 use crate::config::plan::PortPlan;
 
-/// A stretch of more cycles than this is idle time rather than traffic.
-const LONG_STRETCH: u64 = 4096;
-
 /// Clocked cycles between two changes, at most.
 const LONGEST_PAUSE: u64 = 2_000;
 
@@ -64,10 +61,12 @@ impl PinDriver for LpiPins {
         }
         let until = self.next_at - self.clocked;
         // LPI may go on for all of a long idle time; an error ends, or every cycle of it were clocked.
-        let ends = self.present.error || self.present.early_start;
-        let cycles = match stretch.cycles > LONG_STRETCH && !ends {
-            true => stretch.cycles,
-            false => stretch.cycles.min(until),
+        let stretch = match self.present.error || self.present.early_start {
+            true => Stretch {
+                cycles: stretch.cycles.min(until),
+                ..stretch
+            },
+            false => stretch.at_most(until),
         };
         Stretch {
             inputs: Inputs {
@@ -77,7 +76,6 @@ impl PinDriver for LpiPins {
                 early_start: self.present.early_start,
                 ..stretch.inputs
             },
-            cycles,
             ..stretch
         }
     }

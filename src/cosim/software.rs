@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::interrupted::Interrupted;
-use super::{Activity, SoftwareMay, Stretch};
+use super::{Activity, SoftwareMay, Stretch, LONG_STRETCH};
 use crate::blocks::axi_lite::golden as axi;
 use crate::blocks::csr::map::{self, Map, STRIDE};
 use crate::blocks::port::pins::{Inputs, Outputs, PackedOutputs};
@@ -15,9 +15,6 @@ use crate::config::plan::{AdjustableTime, LinkTime, PortPlan};
 
 /// Transfers that a channel has in its queue at most.
 const AHEAD: usize = 2;
-
-/// A stretch of more cycles than this is idle time rather than traffic.
-const LONG_STRETCH: u64 = 4096;
 
 /// An activity with software that asks the registers, where there are any.
 pub struct WithSoftware<A> {

@@ -9,9 +9,6 @@ use super::Stretch;
 use crate::blocks::port::pins::{Inputs, PackedOutputs};
 use crate::config::plan::PortPlan;
 
-/// A stretch of more cycles than this is idle time rather than traffic.
-const LONG_STRETCH: u64 = 4096;
-
 /// Clocked cycles between two upsets, at most.
 const LONGEST_PAUSE: u64 = 2_000;
 
@@ -37,12 +34,7 @@ impl Upsets {
 impl PinDriver for Upsets {
     fn drive(&mut self, stretch: Stretch, _: &PackedOutputs) -> Stretch {
         if self.clocked < self.next_at {
-            let until = self.next_at - self.clocked;
-            let cycles = match stretch.cycles > LONG_STRETCH {
-                true => stretch.cycles,
-                false => stretch.cycles.min(until),
-            };
-            return Stretch { cycles, ..stretch };
+            return stretch.at_most(self.next_at - self.clocked);
         }
         // One cycle most often, and now and then another copy in the cycle that follows.
         let pause = self.random.random_range(1..=LONGEST_PAUSE) >> self.random.random_range(0..12);

@@ -63,7 +63,7 @@ pub(in crate::network) fn of<T>(run: impl FnOnce() -> T) -> (T, Vec<Event>) {
     (result, log.unwrap_or_default())
 }
 
-/// Somebody wants to know.
+/// A log is kept in this thread.
 pub(super) fn is_kept() -> bool {
     LOG.with_borrow(Option::is_some)
 }
