@@ -316,6 +316,9 @@ impl EngineError {
     }
 }
 
+/// A stretch of more cycles than this is idle time rather than traffic.
+const LONG_STRETCH: u64 = 4096;
+
 /// A stretch of activity with constant inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
@@ -327,25 +330,6 @@ pub struct Stretch {
     pub until_change: bool,
     /// What software may do meanwhile.
     pub software: SoftwareMay,
-}
-
-/// A stretch of more cycles than this is idle time rather than traffic.
-const LONG_STRETCH: u64 = 4096;
-
-impl Stretch {
-    /// It is idle time rather than traffic.
-    fn is_long(&self) -> bool {
-        self.cycles > LONG_STRETCH
-    }
-
-    /// The stretch for no more than so many cycles, but all of it if it is idle time.
-    fn at_most(self, cycles: u64) -> Stretch {
-        let cycles = match self.is_long() {
-            true => self.cycles,
-            false => self.cycles.min(cycles),
-        };
-        Stretch { cycles, ..self }
-    }
 }
 
 /// What software may do for a while.
@@ -381,6 +365,20 @@ impl Stretch {
             until_change: true,
             ..Stretch::hold(inputs, cycles)
         }
+    }
+
+    /// It is idle time rather than traffic.
+    fn is_long(&self) -> bool {
+        self.cycles > LONG_STRETCH
+    }
+
+    /// The stretch for no more than so many cycles, but all of it if it is idle time.
+    fn at_most(self, cycles: u64) -> Stretch {
+        let cycles = match self.is_long() {
+            true => self.cycles,
+            false => self.cycles.min(cycles),
+        };
+        Stretch { cycles, ..self }
     }
 }
 

@@ -84,6 +84,7 @@ PARTS = {
             "pub struct Leap",
             "pub enum LeapDifference",
             "impl EngineError",
+            "const LONG_STRETCH",
             "pub struct Stretch",
             "impl Stretch",
             "pub enum SoftwareMay",
