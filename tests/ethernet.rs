@@ -4,29 +4,12 @@
 use std::fs;
 
 use linkdoze::blocks::mii::Mii;
-use linkdoze::hdl::verilog::{self, Header};
-use linkdoze::hdl::{check, Claim, Design};
+use linkdoze::hdl::{check, Claim};
 use linkdoze::rtl;
-use linkdoze::verify::{self, TaskReport, Tools};
+use linkdoze::verify::Verdict;
 
+use crate::common::block::{files, prove};
 use crate::common::{linkdoze, run, share, SHORT_TIMES};
-
-/// The files of a design and its checkers.
-fn files(design: &Design) -> Vec<(String, String)> {
-    let header = Header {
-        config_text: String::new(),
-        hash: "none".into(),
-    };
-    let mut files = verilog::print(design, &header);
-    files.extend(verilog::checkers(design, &header));
-    files
-}
-
-fn prove(design: &Design, files: &[(String, String)]) -> TaskReport {
-    let tools = Tools::find(None, 100).unwrap();
-    let task = verify::block_task(design, files, "a part of a port of Ethernet").unwrap();
-    verify::prove(&task, &tools, 12, &|_| {}).unwrap()
-}
 
 #[test]
 fn every_shim_is_lint_clean() {
@@ -47,7 +30,7 @@ fn every_claim_is_proved() {
         .collect();
     for &(mii, latency) in share(&shapes, 3) {
         for design in rtl::ethernet_parts(mii, 24, latency).unwrap() {
-            let report = prove(&design, &files(&design));
+            let report = prove(&design, &files(&design), 12);
             let (top, name) = (&report.top, mii.name());
             for finding in &report.findings {
                 assert!(finding.proved(), "{top} for {name}: {finding:?}");
@@ -184,11 +167,11 @@ fn break_their_claims(edits: &[(usize, &str, &str, &str)]) {
         let (_, text) = &mut files[0];
         assert_eq!(text.matches(from).count(), 1, "`{from}`");
         *text = text.replace(from, to);
-        let report = prove(&designs[shim], &files);
+        let report = prove(&designs[shim], &files, 12);
         let mut findings = report.findings.iter();
         let finding = findings.find(|it| it.name == claim).unwrap();
         assert!(
-            matches!(finding.verdict, verify::Verdict::Failed { .. }),
+            matches!(finding.verdict, Verdict::Failed { .. }),
             "`{to}`: {finding:?}"
         );
         println!("{:>5.1} s  {claim}: {:?}", report.seconds, finding.verdict);

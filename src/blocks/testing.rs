@@ -40,10 +40,13 @@ pub(crate) fn unless_all(step: usize) -> usize {
     }
 }
 
-/// A manager with requests to make, one after the other, each channel stalling at random.
+/// A manager with requests to make, one after the other, each channel stalling at random; the address and the
+/// data of a write come in any order.
 pub(crate) struct Manager {
     pub(crate) requests: VecDeque<Request>,
     present: Inputs,
+    /// The address of a write is still to come, and its data.
+    late: [bool; 2],
     /// Answers that are still to come.
     open: usize,
     random: ChaCha8Rng,
@@ -57,6 +60,7 @@ impl Manager {
         Manager {
             requests,
             present: Inputs::default(),
+            late: [false; 2],
             open: 0,
             random: ChaCha8Rng::seed_from_u64(seed),
             eagerness,
@@ -70,9 +74,8 @@ impl Manager {
         if idle && self.open == 0 && moves() {
             match self.requests.pop_front() {
                 Some(Request::Write { word, data, strobe }) => {
-                    present.s_axi_awvalid = true;
+                    self.late = [true; 2];
                     present.s_axi_awaddr = word * 4;
-                    present.s_axi_wvalid = true;
                     present.s_axi_wdata = data;
                     present.s_axi_wstrb = strobe;
                     self.open = 1;
@@ -83,6 +86,12 @@ impl Manager {
                     self.open = 1;
                 }
                 None => {}
+            }
+        }
+        let channels = [&mut present.s_axi_awvalid, &mut present.s_axi_wvalid];
+        for (valid, late) in channels.into_iter().zip(&mut self.late) {
+            if *late && moves() {
+                (*valid, *late) = (true, false);
             }
         }
         // A read may overtake a write that waits.

@@ -6,11 +6,13 @@
 //! fault at all. What is left *survives*: something that the co-simulation does not see.
 
 mod herd;
+mod part;
 mod results;
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
 
+pub use part::{part_faults, PartFaults};
 pub use results::{Fate, Results, Tested};
 
 use crate::config::Config;

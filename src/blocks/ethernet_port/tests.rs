@@ -9,7 +9,7 @@ use super::{golden, EthernetPort};
 use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::csr::map;
 use crate::blocks::mii::golden::Lanes;
-use crate::blocks::mii::testing::{check_edits, sampled, Edit, Emitted, Pins};
+use crate::blocks::mii::testing::{check_edits, every_fault, sampled, Edit, Emitted, Pins};
 use crate::blocks::mii::{Mii, IDLE, LPI};
 use crate::blocks::port::pins::{self, PinValue};
 use crate::blocks::testing::{Bench, Manager};
@@ -143,19 +143,36 @@ fn output_pins(plan: &PortPlan, outputs: &golden::Outputs) -> Pins {
     pins
 }
 
-/// Writes that set all times of the link and apply them.
-fn new_times(plan: &PortPlan, rng: &mut ChaCha8Rng) -> Vec<Request> {
+/// Requests of software: it sets all times of the link and applies them, lets every event raise the interrupt, and
+/// reads some registers.
+fn requests(plan: &PortPlan, rng: &mut ChaCha8Rng) -> Vec<Request> {
     let page = map::port(plan);
     let mut values: Vec<(&str, u64)> = (plan.adjustable_times().iter())
         .map(|time| (time.time.name(), rng.random_range(time.least..=time.most)))
         .collect();
-    values.push(("command", 1));
+    values.extend([
+        ("command", 1),
+        ("interrupt_enable", u64::from(u8::MAX)),
+        ("hop_index", rng.random_range(0..8)),
+    ]);
     let writes = values.into_iter().map(|(name, data)| Request::Write {
         word: page.register(name).offset / 4,
         data: data as u32,
         strobe: 15,
     });
-    writes.collect()
+    let counted = [
+        "rx_lpi_transitions_low",
+        "rx_lpi_low",
+        "tx_lpi_low",
+        "lpi_errors_low",
+    ];
+    let reads = counted
+        .into_iter()
+        .chain(["early_starts_low", "hop_count", "status"]);
+    let reads = reads.map(|name| Request::Read {
+        word: page.register(name).offset / 4,
+    });
+    writes.chain(reads).collect()
 }
 
 /// Cycles of a golden model in which much happens.
@@ -178,9 +195,10 @@ fn cycles(plan: &PortPlan, mii: Mii) -> Vec<(Pins, Pins)> {
                 t_w_sys = rng.random_range(0..12);
                 enable = rng.random_ratio(7, 8);
                 force_wake = rng.random_ratio(1, 8);
-                link_up = rng.random_ratio(15, 16);
-                if !plan.adjustable_times().is_empty() && software.requests.is_empty() {
-                    software.requests.extend(new_times(plan, &mut rng));
+                // A fault often comes with a PHY that is not ready.
+                link_up = rng.random_ratio(if link_fault { 1 } else { 15 }, 16);
+                if plan.registers.is_some() && software.requests.is_empty() {
+                    software.requests.extend(requests(plan, &mut rng));
                 }
             }
             let inputs = golden::Inputs {
@@ -286,6 +304,24 @@ fn every_edit_is_found() {
     ];
     let block = EthernetPort::new(&adjusted, Mii::Xgmii64, LATENCY);
     check_edits(&block, &edits, &cycles(&adjusted, Mii::Xgmii64));
+}
+
+/// Every single fault of the wiring shows at an output, or is proved to be none.
+#[test]
+#[ignore = "long; make test-all runs it"]
+fn every_fault_shows() {
+    for (plan, what) in plans()
+        .iter()
+        .zip(["a fixed threshold", "prediction", "registers"])
+    {
+        let mii = Mii::Xgmii64;
+        let name = format!("ethernet_port with {what}");
+        every_fault(
+            &name,
+            &EthernetPort::new(plan, mii, LATENCY),
+            &cycles(plan, mii),
+        );
+    }
 }
 
 /// Registers say the times of both sleep states: there are no pins of them, and the model sees many.

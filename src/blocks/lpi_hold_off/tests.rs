@@ -1,8 +1,11 @@
 //! Lock-step test: description against golden model, and the emitted Verilog against both.
 
 use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::{golden, LpiHoldOff};
+use crate::blocks::mii::testing::{every_fault, Pins};
 use crate::blocks::testing::{cases, cycles, Bench};
 use crate::hdl::check;
 
@@ -50,6 +53,37 @@ fn a_second_is_held() {
     assert!(!golden.holds(false));
     golden.clock(true, second);
     assert_eq!(golden.quiet_cycles(false, second), second + 1);
+}
+
+/// Every single fault shows at an output, or is proved to be none.
+#[test]
+fn every_fault_shows() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut golden = golden::LpiHoldOff::default();
+    let (mut link_fault, mut hold_off) = (false, 0);
+    let cycles: Vec<(Pins, Pins)> = (0..20_000)
+        .map(|_| {
+            let rst = rng.random_ratio(1, 200);
+            if rng.random_ratio(1, 20) {
+                link_fault = rng.random_ratio(1, 8);
+            }
+            if rng.random_ratio(1, 50) {
+                hold_off = rng.random_range(0..40);
+            }
+            let driven = vec![
+                ("rst", rst.into()),
+                ("link_fault", link_fault.into()),
+                ("hold_off", hold_off.into()),
+            ];
+            let expected = vec![("holds", golden.holds(link_fault).into())];
+            golden.clock(link_fault, hold_off);
+            if rst {
+                golden = golden::LpiHoldOff::default();
+            }
+            (driven, expected)
+        })
+        .collect();
+    every_fault("lpi_hold_off", &LpiHoldOff::new(), &cycles);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::{golden, LpiRx};
 use crate::blocks::mii::golden::{Character, Lanes};
-use crate::blocks::mii::testing::{check_edits, items, sampled, words, Edit, Emitted, Item, Pins};
+use crate::blocks::mii::testing::{
+    check_edits, every_fault, items, telling, words, Edit, Emitted, Item, Pins,
+};
 use crate::blocks::mii::{Mii, ERROR, IDLE, LPI};
 use crate::blocks::testing::{cases, Bench};
 use crate::hdl::check;
@@ -47,15 +49,20 @@ proptest! {
     }
 }
 
-/// Cycles of a golden model in which much happens.
+/// Cycles of a golden model in which much happens, resets too.
 fn cycles(mii: Mii) -> Vec<(Pins, Pins)> {
     let mut golden = golden::LpiRx::new(mii);
-    let words = sampled(mii, LPI, 6_000).into_iter();
+    let words = telling(mii, LPI).into_iter();
     words
-        .map(|word| {
-            let pins = (input_pins(word), output_pins(&golden));
+        .map(|(word, rst)| {
+            let mut driven = input_pins(word);
+            driven.push(("rst", rst.into()));
+            let expected = output_pins(&golden);
             golden.clock(word);
-            pins
+            if rst {
+                golden = golden::LpiRx::new(mii);
+            }
+            (driven, expected)
         })
         .collect()
 }
@@ -120,6 +127,19 @@ fn every_edit_is_found() {
         ),
     ];
     check_edits(&LpiRx::new(Mii::Xgmii64), &edits, &cycles(Mii::Xgmii64));
+}
+
+/// Every single fault shows at an output, or is proved to be none.
+#[test]
+#[ignore = "long; make test-all runs it"]
+fn every_fault_shows() {
+    for mii in Mii::ALL {
+        every_fault(
+            &format!("lpi_rx of {}", mii.name()),
+            &LpiRx::new(mii),
+            &cycles(mii),
+        );
+    }
 }
 
 /// What a golden model gives to the MAC under these words of the PHY.

@@ -6,7 +6,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{golden, LpiTx};
 use crate::blocks::mii::golden::{Character, Lanes};
-use crate::blocks::mii::testing::{check_edits, items, sampled, words, Edit, Emitted, Item, Pins};
+use crate::blocks::mii::testing::{
+    check_edits, every_fault, items, telling, words, Edit, Emitted, Item, Pins,
+};
 use crate::blocks::mii::{Mii, IDLE, LPI, SEQUENCE};
 use crate::blocks::testing::{cases, Bench};
 use crate::hdl::check;
@@ -72,7 +74,7 @@ proptest! {
     }
 }
 
-/// Cycles of a golden model in which much happens: levels stay for some ten words.
+/// Cycles of a golden model in which much happens: levels stay for some ten words, and there are resets.
 fn cycles(mii: Mii, mac_latency: u32) -> Vec<(Pins, Pins)> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut golden = golden::LpiTx::new(mii, mac_latency);
@@ -84,9 +86,9 @@ fn cycles(mii: Mii, mac_latency: u32) -> Vec<(Pins, Pins)> {
         t_s: 0,
         t_w_sys: 0,
     };
-    let words = sampled(mii, IDLE, 6_000).into_iter();
+    let words = telling(mii, IDLE).into_iter();
     words
-        .map(|word| {
+        .map(|(word, rst)| {
             inputs.word = word;
             if rng.random_ratio(1, 10) {
                 inputs.lpi_request = rng.random();
@@ -95,9 +97,14 @@ fn cycles(mii: Mii, mac_latency: u32) -> Vec<(Pins, Pins)> {
                 inputs.t_s = rng.random_range(0..8);
                 inputs.t_w_sys = rng.random_range(0..12);
             }
-            let pins = (input_pins(&inputs), output_pins(&golden, &inputs));
+            let mut driven = input_pins(&inputs);
+            driven.push(("rst", rst.into()));
+            let expected = output_pins(&golden, &inputs);
             golden.clock(&inputs);
-            pins
+            if rst {
+                golden = golden::LpiTx::new(mii, mac_latency);
+            }
+            (driven, expected)
         })
         .collect()
 }
@@ -215,6 +222,22 @@ fn every_edit_is_found() {
     ];
     let block = LpiTx::new(Mii::Xgmii64, TIME_WIDTH, 2);
     check_edits(&block, &edits, &cycles(Mii::Xgmii64, 2));
+}
+
+/// Every single fault shows at an output, or is proved to be none.
+#[test]
+#[ignore = "long; make test-all runs it"]
+fn every_fault_shows() {
+    for mii in Mii::ALL {
+        for latency in [0, 2] {
+            let block = LpiTx::new(mii, TIME_WIDTH, latency);
+            every_fault(
+                &format!("lpi_tx of {}", mii.name()),
+                &block,
+                &cycles(mii, latency),
+            );
+        }
+    }
 }
 
 /// The times of the tests below.

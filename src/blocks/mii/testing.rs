@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use rust_hdl_core::block::Block;
 
@@ -12,6 +14,7 @@ use crate::hdl::check;
 pub(crate) use crate::hdl::check::Pins;
 use crate::hdl::sim::Pin;
 use crate::hdl::{elaborate, verilog};
+use crate::mutate::part_faults;
 
 /// What comes one behind the other on an interface.
 #[derive(Clone, Debug)]
@@ -30,6 +33,23 @@ pub(crate) enum Item {
     Anything(u64, u8),
 }
 
+/// The bytes that mean something as control characters.
+const CHARACTERS: [u8; 6] = [IDLE, LPI, START, TERMINATE, ERROR, SEQUENCE];
+
+/// Byte `at` of a frame of so many: many are those of control characters, which mean nothing in data.
+fn frame_byte(at: usize, bytes: usize) -> u8 {
+    let chosen = (5 * at + 3 * bytes) % 11;
+    CHARACTERS.get(chosen).copied().unwrap_or(at as u8)
+}
+
+/// A column of any bytes, most of them with a meaning as control characters, and which are such.
+fn anything() -> impl Strategy<Value = Item> {
+    let byte = prop_oneof![3 => prop::sample::select(CHARACTERS.to_vec()), 1 => any::<u8>()];
+    let control = prop_oneof![Just(u8::MAX), any::<u8>()];
+    (prop::array::uniform8(byte), control)
+        .prop_map(|(bytes, control)| Item::Anything(u64::from_le_bytes(bytes), control))
+}
+
 /// Items, `often` with the character given.
 pub(crate) fn items(often: u8) -> impl Strategy<Value = Vec<Item>> {
     let item = prop_oneof![
@@ -38,13 +58,13 @@ pub(crate) fn items(often: u8) -> impl Strategy<Value = Vec<Item>> {
         1 => (1usize..4).prop_map(|columns| Item::Columns(LPI, columns)),
         1 => Just(Item::Fault),
         4 => (0usize..40).prop_map(Item::Frame),
-        1 => (0usize..40).prop_map(Item::BrokenFrame),
+        2 => (0usize..40).prop_map(Item::BrokenFrame),
         1 => any::<u8>().prop_map(Item::PartlyLpi),
-        1 => (any::<u64>(), any::<u8>()).prop_map(|(data, control)| Item::Anything(data, control)),
-        // The bytes of idle or LPI, but data.
-        1 => prop::sample::select(vec![IDLE, LPI])
-            .prop_map(|byte| Item::Anything(u64::from_le_bytes([byte; 8]), 0)),
-        1 => (prop::sample::select(vec![IDLE, LPI, START, TERMINATE, ERROR, SEQUENCE]), 1usize..3)
+        2 => anything(),
+        // The same byte in every lane, but not in every lane a control character.
+        2 => (prop::sample::select(vec![IDLE, LPI, TERMINATE]), any::<u8>())
+            .prop_map(|(byte, control)| Item::Anything(u64::from_le_bytes([byte; 8]), control)),
+        1 => (prop::sample::select(CHARACTERS.to_vec()), 1usize..3)
             .prop_map(|(character, columns)| Item::Columns(character, columns)),
     ];
     prop::collection::vec(item, 1..40)
@@ -69,7 +89,7 @@ pub(crate) fn words(mii: Mii, items: &[Item]) -> Vec<Lanes> {
             }
             Item::Frame(bytes) | Item::BrokenFrame(bytes) => {
                 characters.push(Character::Control(START));
-                characters.extend((0..bytes).map(|byte| Character::Data(byte as u8)));
+                characters.extend((0..bytes).map(|at| Character::Data(frame_byte(at, bytes))));
                 if matches!(item, Item::Frame(_)) {
                     characters.push(Character::Control(TERMINATE));
                 }
@@ -101,6 +121,26 @@ pub(crate) fn words(mii: Mii, items: &[Item]) -> Vec<Lanes> {
     characters.chunks(lanes).map(Lanes::of).collect()
 }
 
+/// A column of each character in every lane, with every choice of lanes in which it is one and not data,
+/// within frames and between them, at both places of a word with two columns.
+fn every_choice_of_lanes(mii: Mii) -> Vec<Item> {
+    let mut items = Vec::new();
+    for byte in CHARACTERS {
+        for lanes in 0..=u8::MAX >> (8 - mii.column()) {
+            let column = Item::Anything(u64::from_le_bytes([byte; 8]), lanes);
+            // A word of data behind it: part of a frame, or not.
+            let mut behind = vec![Item::Anything(0, 0); mii.columns() as usize];
+            behind.push(Item::Columns(IDLE, 1));
+            items.push(column.clone());
+            items.extend(behind.clone());
+            items.extend([Item::BrokenFrame(0), column]);
+            items.extend(behind);
+        }
+    }
+    let at_the_other_place = [vec![Item::Columns(IDLE, 1)], items.clone()].concat();
+    [items, at_the_other_place].concat()
+}
+
 /// So many words or some more, the same in every run.
 pub(crate) fn sampled(mii: Mii, often: u8, count: usize) -> Vec<Lanes> {
     let mut runner = TestRunner::deterministic();
@@ -110,6 +150,16 @@ pub(crate) fn sampled(mii: Mii, often: u8, count: usize) -> Vec<Lanes> {
         found.extend(words(mii, &items));
     }
     found
+}
+
+/// Words in which every fault of a shim shows, and whether there is a reset in the same cycle.
+pub(crate) fn telling(mii: Mii, often: u8) -> Vec<(Lanes, bool)> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let sampled = sampled(mii, often, 20_000).into_iter();
+    let sampled = sampled.map(|word| (word, rng.random_ratio(1, 25)));
+    // No reset hides what comes once.
+    let once = words(mii, &every_choice_of_lanes(mii)).into_iter();
+    sampled.chain(once.map(|word| (word, false))).collect()
 }
 
 /// One change of the Verilog, and what the hardware does wrong then.
@@ -159,4 +209,12 @@ pub(crate) fn check_edits(block: &impl Block, edits: &[Edit], cycles: &[(Pins, P
         assert!(found.is_some(), "not found: {}", edit.0);
         println!("cycle {:>5}: {}", found.unwrap_or(0), edit.0);
     });
+}
+
+/// That every single fault of a block shows at an output within these cycles, or is proved to be none.
+pub(crate) fn every_fault(name: &str, block: &impl Block, cycles: &[(Pins, Pins)]) {
+    let faults = part_faults(&elaborate(block).unwrap(), cycles).unwrap();
+    let none = faults.equivalent.len();
+    println!("{:>4} faults in {name}, {none} of them none", faults.tried);
+    faults.all_found().unwrap();
 }
