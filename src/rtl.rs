@@ -159,32 +159,55 @@ pub fn elaborated(
 
 /// What is handed over for the controller of one port; or for those of several, 1 to
 /// [`MAX_PORTS`](crate::blocks::switch_ports::MAX_PORTS), behind one AXI4-Lite port, whatever
-/// the configuration says of registers.
-///
-/// # Errors
-/// As [`plan`].
-pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError> {
-    let (config, plan, design) = elaborated(config, ports)?;
-    Ok(handed_over(&config, Some(&plan), &design, ports))
-}
-
-/// The same with a wrapper around the top, which changes its pins as `features` say.
+/// the configuration says of registers. A wrapper around the top changes its pins as `features` say; without
+/// any there is none.
 ///
 /// # Errors
 /// As [`plan`], and if the top cannot have what is asked for.
-pub fn emit_wrapped(
+pub fn emit_all(
     config: &Config,
     ports: Option<u32>,
     features: &[Feature],
 ) -> Result<Emitted, RtlError> {
     let (config, plan, design) = elaborated(config, ports)?;
+    let emitted = handed_over(&config, Some(&plan), &design, ports);
+    wrapped(emitted, &config, &design, ports, features)
+}
+
+/// The same for the controller of a port and its shims for low power idle, connected
+/// (`docs/how/ethernet.md`). The MAC may start a frame up to `mac_latency` cycles after it was told
+/// not to.
+///
+/// # Errors
+/// As [`ethernet_port`], and if the top cannot have what is asked for.
+pub fn emit_ethernet(
+    config: &Config,
+    mii: Mii,
+    mac_latency: u32,
+    features: &[Feature],
+) -> Result<Emitted, RtlError> {
+    let (plan, design) = elaborated_ethernet(config, mii, mac_latency)?;
+    let emitted = handed_over(config, Some(&plan), &design, None);
+    wrapped(emitted, config, &design, None, features)
+}
+
+/// What was emitted of a design, with a wrapper around its top that has these features, if there are any.
+fn wrapped(
+    mut emitted: Emitted,
+    config: &Config,
+    design: &Design,
+    ports: Option<u32>,
+    features: &[Feature],
+) -> Result<Emitted, RtlError> {
+    if features.is_empty() {
+        return Ok(emitted);
+    }
     let header = verilog::Header {
         config_text: String::new(),
         hash: config.hash(),
     };
     let prefix = &config.verilog.module_prefix;
-    let wrapper = Wrapper::new(&design, ports, features, prefix, &header)?;
-    let mut emitted = handed_over(&config, Some(&plan), &design, ports);
+    let wrapper = Wrapper::new(design, ports, features, prefix, &header)?;
     let list = format!("{}.f", design.top());
     let lists = emitted.sources.iter_mut().filter(|(name, _)| *name == list);
     for (_, text) in lists {
@@ -200,17 +223,6 @@ pub fn emit_wrapped(
     emitted.sources.extend(wrapper.files);
     emitted.toplevel = wrapper.module;
     Ok(emitted)
-}
-
-/// The same for the controller of a port and its shims for low power idle, connected
-/// (`docs/how/ethernet.md`). The MAC may start a frame up to `mac_latency` cycles after it was told
-/// not to.
-///
-/// # Errors
-/// As [`ethernet_port`].
-pub fn emit_ethernet(config: &Config, mii: Mii, mac_latency: u32) -> Result<Emitted, RtlError> {
-    let (plan, design) = elaborated_ethernet(config, mii, mac_latency)?;
-    Ok(handed_over(config, Some(&plan), &design, None))
 }
 
 /// The plan of a port whose directions sleep for themselves.
@@ -379,7 +391,7 @@ mod tests {
 
     /// The Verilog and its checkers.
     fn with_checkers(config: &Config) -> Vec<(String, String)> {
-        let emitted = emit_all(config, None).unwrap();
+        let emitted = emit_all(config, None, &[]).unwrap();
         [emitted.sources, emitted.checkers].concat()
     }
 
@@ -412,7 +424,7 @@ mod tests {
                 continue;
             }
             let mii = Mii::ALL[ports % Mii::ALL.len()];
-            let emitted = emit_ethernet(&config, mii, 8).unwrap();
+            let emitted = emit_ethernet(&config, mii, 8, &[]).unwrap();
             let mut files = [emitted.sources, emitted.checkers].concat();
             files.retain(|(name, _)| [".v", ".sv", ".f"].iter().any(|it| name.ends_with(it)));
             if let Err(error) = check::lints(&files) {

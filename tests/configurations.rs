@@ -259,7 +259,7 @@ fn random_legal_configurations_can_be_built() {
                 text,
                 refused,
             } = legal(seed, ports);
-            let files = match rtl::emit_all(&config, ports) {
+            let files = match rtl::emit_all(&config, ports, &[]) {
                 Ok(emitted) => [emitted.sources, emitted.checkers].concat(),
                 Err(error) => panic!("seed {seed}: {error}\n{text}"),
             };

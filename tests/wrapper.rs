@@ -14,6 +14,9 @@ use crate::common::{linkdoze, run, share};
 
 const REGISTERS: &str = "[port]\nregisters = true\n";
 
+/// Each direction of the link sleeps for itself.
+const ETHERNET: &str = "[port]\nsync = \"lpi\"\nregisters = true\ntiming_range = 2\n";
+
 /// What is emitted for a configuration with these arguments, in the folder `out`.
 fn emitted(configuration: &str, arguments: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -49,7 +52,7 @@ fn edited(text: &str, from: &str, to: &str) -> String {
 }
 
 /// The variants: configuration, arguments, top module.
-const VARIANTS: [(&str, &str, &str); 7] = [
+const VARIANTS: [(&str, &str, &str); 9] = [
     (
         REGISTERS,
         "--ports 3 --wrapper axi-clock,aresetn,vectors",
@@ -68,6 +71,16 @@ const VARIANTS: [(&str, &str, &str); 7] = [
         "[port]\ncontrol_pins = true\n[verilog]\nmodule_prefix = \"north_\"\n",
         "--ports 2 --wrapper vectors,axi-clock",
         "north_switch_ports",
+    ),
+    (
+        ETHERNET,
+        "--ethernet xgmii32 --wrapper axi-clock,aresetn",
+        "ethernet_port",
+    ),
+    (
+        ETHERNET,
+        "--ethernet cgmii128 --wrapper aresetn",
+        "ethernet_port",
     ),
 ];
 
@@ -130,6 +143,17 @@ fn the_core_is_of_the_wrapper() {
         let text = |folder: &TempDir| fs::read_to_string(folder.path().join("out").join(name));
         assert_eq!(text(&folder).unwrap(), text(&bare).unwrap(), "{name}");
     }
+    let ethernet = emitted(ETHERNET, "--ethernet cgmii --wrapper axi-clock");
+    let out = ethernet.path().join("out");
+    let core = fs::read_to_string(out.join("ethernet_port.core")).unwrap();
+    for listed in [
+        "- ethernet_port_wrapper.v\n",
+        "toplevel: ethernet_port_wrapper\n",
+    ] {
+        assert!(core.contains(listed), "{listed}{core}");
+    }
+    let sdc = fs::read_to_string(out.join("ethernet_port_wrapper.sdc")).unwrap();
+    assert!(sdc.contains("set_clock_groups -asynchronous"), "{sdc}");
     // What was emitted is what is checked.
     let check = "generate port.toml -o out --ports 2 --wrapper axi-clock --check";
     run(linkdoze(folder.path()).args(check.split(' ')), 0);
@@ -158,7 +182,7 @@ fn what_there_is_no_wrapper_for_is_refused() {
             "possible values: axi-clock, aresetn, vectors",
         ),
         ("--wrapper", "a value is required"),
-        ("--wrapper aresetn --ethernet cgmii", "cannot be used with"),
+        ("--ports 2 --ethernet cgmii", "cannot be used with"),
         ("--wrapper aresetn --link-lanes 4", "cannot be used with"),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -183,13 +207,13 @@ fn netlist(out: &Path, top: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What is wrong in the connections of a wrapper with `vectors` and `aresetn` of a switch with so many
-/// ports: every pin of the top must lead to its bits of the pin of the wrapper, and nothing else may
+/// What is wrong in the connections of a wrapper with `aresetn` and, for a switch with so many ports,
+/// `vectors`: every pin of the top must lead to its bits of the pin of the wrapper, and nothing else may
 /// be there but an inverter.
-fn wrong_connections(out: &Path, ports: usize) -> Vec<String> {
-    let netlist = netlist(out, "switch_ports");
+fn wrong_connections(out: &Path, top: &str, ports: usize) -> Vec<String> {
+    let netlist = netlist(out, top);
     let modules = &netlist["modules"];
-    let wrapper = &modules["switch_ports_wrapper"];
+    let wrapper = &modules[format!("{top}_wrapper")];
     let cells = wrapper["cells"].as_object().unwrap();
     let mut kinds: Vec<&str> = cells
         .values()
@@ -197,7 +221,7 @@ fn wrong_connections(out: &Path, ports: usize) -> Vec<String> {
         .collect();
     kinds.sort_unstable();
     let mut wrong = Vec::new();
-    if kinds != ["$not", "switch_ports"] {
+    if kinds != ["$not", top] {
         wrong.push(format!("cells: {kinds:?}"));
         return wrong;
     }
@@ -214,15 +238,12 @@ fn wrong_connections(out: &Path, ports: usize) -> Vec<String> {
             })
             .collect()
     };
-    let (outer, inner) = (pins(wrapper), pins(&modules["switch_ports"]));
+    let (outer, inner) = (pins(wrapper), pins(&modules[top]));
     let inverter = cells.values().find(|it| it["type"] == "$not").unwrap();
     if inverter["connections"]["A"] != Value::Array(outer["aresetn"].1.clone()) {
         wrong.push("the inverter is not behind aresetn".into());
     }
-    let instance = cells
-        .values()
-        .find(|it| it["type"] == "switch_ports")
-        .unwrap();
+    let instance = cells.values().find(|it| it["type"] == top).unwrap();
     let mut reached: Vec<(String, usize)> = Vec::new();
     for (name, (direction, bits)) in &inner {
         let connected = instance["connections"][name].as_array().unwrap();
@@ -269,9 +290,12 @@ fn vectors_and_aresetn_are_wires_to_the_right_bits() {
     for (configuration, ports) in [(REGISTERS, 3), (prose, 2), (REGISTERS, 1)] {
         let arguments = format!("--ports {ports} --wrapper vectors,aresetn");
         let folder = emitted(configuration, &arguments);
-        let wrong = wrong_connections(&folder.path().join("out"), ports);
+        let wrong = wrong_connections(&folder.path().join("out"), "switch_ports", ports);
         assert_eq!(wrong, Vec::<String>::new(), "{configuration}");
     }
+    let folder = emitted(ETHERNET, "--ethernet xgmii64 --wrapper aresetn");
+    let wrong = wrong_connections(&folder.path().join("out"), "ethernet_port", 0);
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 #[test]
@@ -300,7 +324,7 @@ fn a_wrong_connection_is_found() {
         ),
     ] {
         fs::write(&file, edited(&text, from, to)).unwrap();
-        let wrong = wrong_connections(&out, 3);
+        let wrong = wrong_connections(&out, "switch_ports", 3);
         assert!(wrong.iter().any(|it| it.contains(says)), "{to}: {wrong:?}");
     }
 }

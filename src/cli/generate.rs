@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
 
-use super::block::{block_options, BlockArgs};
+use super::block::{block_options, lone_block_options, BlockArgs};
 use super::numbers::within_u32;
 use super::{output, Outcome};
 use crate::blocks::switch_ports::MAX_PORTS;
@@ -41,7 +41,7 @@ pub struct Args {
     /// Emit a module around the top, which has other pins: a clock of its own for AXI4-Lite, a reset
     /// that is active low, vectors in the place of a switch's numbered pins. Several with commas.
     #[arg(
-        long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = block_options()
+        long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = lone_block_options()
     )]
     wrapper: Vec<Feature>,
     #[command(flatten)]
@@ -60,11 +60,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
     let ethernet = args.block.ethernet();
     let emitted = match ethernet {
-        Some((mii, mac_latency)) => rtl::emit_ethernet(&config, mii, mac_latency)?,
+        Some((mii, mac_latency)) => rtl::emit_ethernet(&config, mii, mac_latency, &args.wrapper)?,
         None => match args.block.design(&config)? {
             Some(block) => rtl::emit_block(&config, &block),
-            None if args.wrapper.is_empty() => rtl::emit_all(&config, args.ports)?,
-            None => rtl::emit_wrapped(&config, args.ports, &args.wrapper)?,
+            None => rtl::emit_all(&config, args.ports, &args.wrapper)?,
         },
     };
     let beside = args.constraints.as_ref().unwrap_or(&args.output);

@@ -87,8 +87,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     let emitted = match (&block, ethernet) {
         (Some(block), _) => rtl::emit_block(&config, block),
-        (None, Some((mii, mac_latency))) => rtl::emit_ethernet(&config, mii, mac_latency)?,
-        (None, None) => rtl::emit_all(&config, None)?,
+        (None, Some((mii, mac_latency))) => rtl::emit_ethernet(&config, mii, mac_latency, &[])?,
+        (None, None) => rtl::emit_all(&config, None, &[])?,
     };
     let files = match &args.rtl {
         Some(folder) => [read_folder(folder)?, read_folder(&folder.join(CHECKERS))?].concat(),

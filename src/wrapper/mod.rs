@@ -26,7 +26,8 @@ pub enum Feature {
 pub enum WrapperError {
     /// There is one port.
     #[error(
-        "--wrapper vectors: a single port has no vectors: leave out `vectors`, or give --ports N"
+        "--wrapper vectors: a single port has no vectors: leave out `vectors`, or give --ports N, which \
+         --ethernet does not go with"
     )]
     NoVectors,
     /// There is no AXI4-Lite.

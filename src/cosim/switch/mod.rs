@@ -74,7 +74,7 @@ impl SwitchDesign {
     /// # Errors
     /// If the description does not elaborate.
     pub fn verilog(&self) -> Result<Vec<(String, String)>, rtl::RtlError> {
-        let mut files = rtl::emit_all(&self.config, Some(self.ports))?.sources;
+        let mut files = rtl::emit_all(&self.config, Some(self.ports), &[])?.sources;
         files.retain(|(name, _)| name.ends_with(".v"));
         Ok(files)
     }
