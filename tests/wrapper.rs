@@ -125,6 +125,7 @@ fn the_core_is_of_the_wrapper() {
     for listed in [
         "- switch_ports_wrapper.v\n",
         "- axi_lite_crossing.v\n",
+        "- synchroniser.v\n",
         "- switch_ports_wrapper.sdc\n",
         "toplevel: switch_ports_wrapper\n",
         "toplevel: switch_ports_smoke\n",
@@ -134,7 +135,7 @@ fn the_core_is_of_the_wrapper() {
     assert!(!core.contains("- switch_ports.sdc\n"), "{core}");
     let list = fs::read_to_string(out.join("switch_ports.f")).unwrap();
     assert!(
-        list.ends_with("switch_ports_wrapper.v\naxi_lite_crossing.v\n"),
+        list.ends_with("switch_ports_wrapper.v\naxi_lite_crossing.v\nsynchroniser.v\n"),
         "{list}"
     );
     // The top is the same as without.
@@ -329,22 +330,42 @@ fn a_wrong_connection_is_found() {
     }
 }
 
-/// The crossing as it is emitted.
+/// The crossing as it is emitted: its own module.
 fn crossing() -> String {
     let folder = emitted(REGISTERS, "--wrapper axi-clock");
     fs::read_to_string(folder.path().join("out/axi_lite_crossing.v")).unwrap()
 }
 
+const SYNCHRONISER: &str = "synchroniser.v";
+
+/// A crossing with its synchroniser as it is emitted, in a folder.
+fn with_synchroniser(crossing: &str) -> TempDir {
+    let emitted = emitted(REGISTERS, "--wrapper axi-clock");
+    let folder = tempfile::tempdir().unwrap();
+    let name = SYNCHRONISER;
+    fs::copy(
+        emitted.path().join("out").join(name),
+        folder.path().join(name),
+    )
+    .unwrap();
+    fs::write(folder.path().join("axi_lite_crossing.v"), crossing).unwrap();
+    folder
+}
+
 /// Simulates the crossing by itself: whether the test passes, and what it says.
 fn simulated(text: &str, arguments: &[&str]) -> Vec<(bool, String)> {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("axi_lite_crossing.v"), text).unwrap();
+    simulated_in(&with_synchroniser(text), arguments)
+}
+
+/// The same with the crossing and the synchroniser of a folder.
+fn simulated_in(folder: &TempDir, arguments: &[&str]) -> Vec<(bool, String)> {
     let bench = testbench("wrapper/crossing.sv");
     let words = [
         "-g2012",
         "-o",
         "test.vvp",
         "axi_lite_crossing.v",
+        SYNCHRONISER,
         bench.to_str().unwrap(),
     ];
     let (output, text) = tool(folder.path(), "iverilog", &words);
@@ -385,6 +406,29 @@ fn the_crossing_works_at_clocks_of_any_ratio() {
         }
         print!("{arguments}: {text}");
     }
+}
+
+/// The file of the synchroniser may be replaced by one with more flip-flops.
+#[test]
+fn a_synchroniser_of_three_flip_flops_works() {
+    let folder = with_synchroniser(&crossing());
+    let file = folder.path().join(SYNCHRONISER);
+    let text = fs::read_to_string(&file).unwrap();
+    let three = edited(&text, "reg second;", "reg second, third;");
+    let three = edited(
+        &three,
+        "second <= first;",
+        "second <= first;\n    third <= second;",
+    );
+    let three = edited(&three, "synchronous = second", "synchronous = third");
+    fs::write(&file, three).unwrap();
+    for ((passed, text), arguments) in simulated_in(&folder, &CLOCKS).iter().zip(CLOCKS) {
+        assert!(passed, "{arguments}: {text}");
+    }
+    // One that turns a bit around is found.
+    let wrong = edited(&text, "first <= asynchronous", "first <= ~asynchronous");
+    fs::write(&file, wrong).unwrap();
+    assert!(!simulated_in(&folder, &CLOCKS[..1])[0].0);
 }
 
 /// What a transfer costs beside what the subordinate takes, which answers in two of its cycles.
@@ -485,15 +529,15 @@ read_verilog -formal TESTBENCH/axi_lite_crossing_ticks.v
 design -stash ticks
 read_verilog -formal TESTBENCH/axi_lite_crossing_late.v
 design -stash late
-read_verilog -sv -formal crossing.v TESTBENCH/axi_lite_crossing_claims.v
+read_verilog -sv -formal axi_lite_crossing.v synchroniser.v TESTBENCH/axi_lite_crossing_claims.v
 chparam -set ADDRESS 2 -set DATA 8 axi_lite_crossing
 hierarchy -check -top axi_lite_crossing
 proc
 flatten
 cd axi_lite_crossing
-select -assert-count 7 a:ASYNC_REG w:*_first %i
+select -assert-count 7 a:ASYNC_REG w:*.first %i
 expose w:*broken_* w:*reached_*
-select -set firsts a:ASYNC_REG w:*_first %i %ci1 t:$dff %i
+select -set firsts a:ASYNC_REG w:*.first %i %ci1 t:$dff %i
 techmap -autoproc -map %late @firsts
 techmap -autoproc -map %ticks t:$dff
 select -assert-none t:$dff
@@ -509,10 +553,9 @@ write_aiger -zinit -map circuit.map circuit.aig
 
 impl Circuit {
     fn new(text: &str) -> Circuit {
-        let folder = tempfile::tempdir().unwrap();
         let claims = "  axi_lite_crossing_claims #(.ADDRESS(ADDRESS), .DATA(DATA)) claims (.*);\n";
         let with_claims = edited(text, "\nendmodule\n", &format!("\n{claims}endmodule\n"));
-        fs::write(folder.path().join("crossing.v"), with_claims).unwrap();
+        let folder = with_synchroniser(&with_claims);
         let script = CIRCUIT.replace(
             "TESTBENCH",
             testbench("").to_str().unwrap().trim_end_matches('/'),
@@ -694,10 +737,9 @@ fn a_crossing_that_stops_fails_in_simulation() {
 
 /// Whether no path leads through a crossing from pin to pin.
 fn has_registers_at_outputs(text: &str) -> bool {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("crossing.v"), text).unwrap();
+    let folder = with_synchroniser(text);
     let script =
-        "read_verilog crossing.v; proc; opt_clean; select -assert-none o:* %ci1 t:$dff %d o:* %d; \
+        "read_verilog axi_lite_crossing.v synchroniser.v; hierarchy -top axi_lite_crossing; proc; flatten; opt_clean; select -assert-none o:* %ci1 t:$dff %d o:* %d; \
                   select -assert-none o:* %ci*:-$dff i:* %i";
     let (output, text) = tool(folder.path(), "yosys", &["-q", "-p", script]);
     assert!(

@@ -75,42 +75,60 @@ module axi_lite_crossing #(
   reg [DATA-1:0] m_rdata;  // data of the last read
   reg [1:0] m_rresp;     // the answer to the last read
 
-  // Synchronisers, two flip-flops each: the first may come to rest late, the second is read.
-  (* ASYNC_REG = "TRUE" *) reg s_was_reset_first;
-  (* ASYNC_REG = "TRUE" *) reg s_was_reset;     // m_was_reset, seen by the manager's side
-  (* ASYNC_REG = "TRUE" *) reg s_restarts_first;
-  (* ASYNC_REG = "TRUE" *) reg s_restarts;      // m_restarts
-  (* ASYNC_REG = "TRUE" *) reg s_wrote_first;
-  (* ASYNC_REG = "TRUE" *) reg s_wrote;         // m_wrote
-  (* ASYNC_REG = "TRUE" *) reg s_has_read_first;
-  (* ASYNC_REG = "TRUE" *) reg s_has_read;      // m_has_read
-  (* ASYNC_REG = "TRUE" *) reg m_restart_first;
-  (* ASYNC_REG = "TRUE" *) reg m_restart;       // s_restart, seen by the subordinate's side
-  (* ASYNC_REG = "TRUE" *) reg m_write_first;
-  (* ASYNC_REG = "TRUE" *) reg m_write;         // s_write
-  (* ASYNC_REG = "TRUE" *) reg m_read_first;
-  (* ASYNC_REG = "TRUE" *) reg m_read;          // s_read
+  // Bits of the other side, as this side sees them.
+  wire s_was_reset;  // m_was_reset, seen by the manager's side
+  wire s_restarts;   // m_restarts
+  wire s_wrote;      // m_wrote
+  wire s_has_read;   // m_has_read
+  wire m_restart;    // s_restart, seen by the subordinate's side
+  wire m_write;      // s_write
+  wire m_read;       // s_read
   reg m_restart_before;  // m_restart a cycle ago: s_write and s_read changed earlier than s_restart
 
-  always @(posedge s_axi_aclk) begin
-    s_was_reset_first <= m_was_reset;
-    s_was_reset <= s_was_reset_first;
-    s_restarts_first <= m_restarts;
-    s_restarts <= s_restarts_first;
-    s_wrote_first <= m_wrote;
-    s_wrote <= s_wrote_first;
-    s_has_read_first <= m_has_read;
-    s_has_read <= s_has_read_first;
-  end
+  synchroniser u_s_was_reset (
+      .clk          (s_axi_aclk),
+      .asynchronous (m_was_reset),
+      .synchronous  (s_was_reset)
+  );
+
+  synchroniser u_s_restarts (
+      .clk          (s_axi_aclk),
+      .asynchronous (m_restarts),
+      .synchronous  (s_restarts)
+  );
+
+  synchroniser u_s_wrote (
+      .clk          (s_axi_aclk),
+      .asynchronous (m_wrote),
+      .synchronous  (s_wrote)
+  );
+
+  synchroniser u_s_has_read (
+      .clk          (s_axi_aclk),
+      .asynchronous (m_has_read),
+      .synchronous  (s_has_read)
+  );
+
+  synchroniser u_m_restart (
+      .clk          (m_axi_aclk),
+      .asynchronous (s_restart),
+      .synchronous  (m_restart)
+  );
+
+  synchroniser u_m_write (
+      .clk          (m_axi_aclk),
+      .asynchronous (s_write),
+      .synchronous  (m_write)
+  );
+
+  synchroniser u_m_read (
+      .clk          (m_axi_aclk),
+      .asynchronous (s_read),
+      .synchronous  (m_read)
+  );
 
   always @(posedge m_axi_aclk) begin
-    m_restart_first <= s_restart;
-    m_restart <= m_restart_first;
     m_restart_before <= m_restart;
-    m_write_first <= s_write;
-    m_write <= m_write_first;
-    m_read_first <= s_read;
-    m_read <= m_read_first;
   end
 
   // The manager's side begins anew after its reset, and after one of the other side. It asks for

@@ -2,7 +2,8 @@
 //! place of numbered pins, a reset that is active low, and a clock of its own for AXI4-Lite.
 //!
 //! It has no logic but an inverter for the reset and, if AXI4-Lite has a clock of its own, the crossing
-//! `axi_lite_crossing.v`, which is the same for every design (`docs/evidence/proofs.md`).
+//! `axi_lite_crossing.v` and its `synchroniser.v`, which are the same for every design
+//! (`docs/evidence/proofs.md`).
 
 use std::fmt::Write as _;
 
@@ -68,6 +69,14 @@ const CROSSING_SAYS: &str = "AXI4-Lite from one clock to another: a write and a 
     \n\
     Constraints: the clocks are asynchronous, and a path between them must take less than a period of \
     the clock that it leads to.";
+
+/// The module of the flip-flops that a bit of the other side passes, and what is said of it.
+const SYNCHRONISER: &str = "synchroniser";
+const SYNCHRONISER_TEXT: &str = include_str!("synchroniser.v");
+const SYNCHRONISER_SAYS: &str = "Two flip-flops in a row for a bit of another clock. The first may come to rest \
+    late, the second is read. No other bit passes between the clocks. For an ASIC replace this file by one \
+    with the synchroniser cell of the library, under the same name of the module and with the same pins; one \
+    with more flip-flops works, too, and makes every access longer.";
 
 /// The pins of the top that the crossing does not pass on: no design reads them.
 const UNREAD: [&str; 2] = ["s_axi_awprot", "s_axi_arprot"];
@@ -158,11 +167,16 @@ impl Wrapper {
         let says = says(design.top(), features);
         let text = verilog::head(&module, &[&says, ""], header) + "\n" + &text;
         let mut files = vec![(format!("{module}.v"), text)];
-        if let Some(name) = &crossing {
-            let body =
-                CROSSING_TEXT.replace(&format!("module {CROSSING} "), &format!("module {name} "));
-            let text = verilog::head(name, &[CROSSING_SAYS, ""], header) + "\n" + &body;
-            files.push((format!("{name}.v"), text));
+        if crossing.is_some() {
+            for (module, body, says) in [
+                (CROSSING, CROSSING_TEXT, CROSSING_SAYS),
+                (SYNCHRONISER, SYNCHRONISER_TEXT, SYNCHRONISER_SAYS),
+            ] {
+                let name = format!("{prefix}{module}");
+                let body = with_prefix(body, prefix);
+                let text = verilog::head(&name, &[says, ""], header) + "\n" + &body;
+                files.push((format!("{name}.v"), text));
+            }
         }
         let (axi, own): (Vec<_>, Vec<_>) = pins
             .into_iter()
@@ -177,6 +191,23 @@ impl Wrapper {
             domains: domains.collect(),
         })
     }
+}
+
+/// The text of a module of the crossing, with the prefix before the names of its modules.
+fn with_prefix(body: &str, prefix: &str) -> String {
+    let named = body.replace(
+        &format!("module {CROSSING} "),
+        &format!("module {prefix}{CROSSING} "),
+    );
+    // Where it is defined and where it is instantiated.
+    let instances = named.replace(
+        &format!("  {SYNCHRONISER} u_"),
+        &format!("  {prefix}{SYNCHRONISER} u_"),
+    );
+    instances.replace(
+        &format!("module {SYNCHRONISER} "),
+        &format!("module {prefix}{SYNCHRONISER} "),
+    )
 }
 
 /// What the wrapper is, for its head.
