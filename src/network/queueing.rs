@@ -93,7 +93,8 @@ impl<'t> Queues<'t> {
     /// The queues of a scheme.
     ///
     /// # Errors
-    /// If the scheme is made for other networks, or would have more than [`MAX_QUEUES`].
+    /// If the scheme is made for other networks, has more queues than there are nodes, or would have more than
+    /// [`MAX_QUEUES`].
     pub fn new(topology: &'t dyn Topology, scheme: Queueing) -> Result<Self, String> {
         let made_for = |networks: &str| {
             Err(format!(
@@ -121,6 +122,24 @@ impl<'t> Queues<'t> {
                 return made_for("Dragonflies of several groups (dragonfly, rc-dragonfly)")
             }
             _ => {}
+        }
+        let queues = match scheme {
+            Queueing::ByDestination { queues }
+            | Queueing::ByGroups { queues }
+            | Queueing::Adaptive { queues } => queues,
+            Queueing::TwoLevels {
+                queues,
+                escape_queues,
+            } => queues.max(escape_queues),
+            _ => 0,
+        };
+        // A queue for no destination stays empty, and takes the room of another.
+        if usize::from(queues) > topology.nodes() {
+            return Err(format!(
+                "{} has {queues} queues for {} nodes; give as many or fewer",
+                scheme.name(),
+                topology.nodes()
+            ));
         }
         let is_adaptive = matches!(scheme, Queueing::Adaptive { .. });
         let lanes = topology.lanes() + usize::from(is_adaptive);

@@ -644,6 +644,17 @@ fn power<'a>(
         );
         return None;
     }
+    let hops = table
+        .get("perfbound")
+        .and_then(|it| it.get_ref().get("hops"));
+    if let Some(hops) = hops.filter(|hops| hops.get_ref().is_array()) {
+        reader.fault(
+            hops.span().start,
+            "power.perfbound.hops: the hop counts of a network come from its routing: leave this key out; \
+             hop_factor gives the factor l itself",
+        );
+        return None;
+    }
     let exact = reader.within("power.", |reader| Config::of_table(reader, table))?;
     // Elsewhere in the text may stand numbers that no key can have, and that are none of TOML's.
     if reader.has_faults() {

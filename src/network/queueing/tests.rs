@@ -233,6 +233,29 @@ fn schemes_are_for_the_networks_they_are_made_for() {
             "{error}"
         );
     }
+    let small = ("dims", Value::List(vec![4, 2]));
+    let grid = shape("torus", &[small, ("ports_per_link", n(1))]);
+    let nodes = grid.nodes();
+    for (scheme, may) in [
+        (
+            Queueing::ByDestination {
+                queues: nodes as u8,
+            },
+            true,
+        ),
+        (
+            Queueing::ByDestination {
+                queues: nodes as u8 + 1,
+            },
+            false,
+        ),
+    ] {
+        let found = Queues::new(&*grid, scheme);
+        assert_eq!(found.is_ok(), may);
+        let problem = found.err().unwrap_or_default();
+        let says = format!("dbbm has {} queues for {nodes} nodes", nodes + 1);
+        assert!(may || problem.starts_with(&says), "{problem}");
+    }
     let kinds = [
         "torus",
         "hyperx",

@@ -646,6 +646,11 @@ fn errors_name_place_and_remedy() {
             "power: the table is empty: name a file with power.controller, write the tables",
         ),
         (
+            "[traffic]\nfile = \"a\"\n[power.perfbound]\nhops = [[4, 1.0]]\n",
+            "4:8",
+            "power.perfbound.hops: the hop counts of a network come from its routing: leave this key out",
+        ),
+        (
             "[traffic]\nfile = \"a\"\n[power]\ncontroller = \"p\"\nport = 1\n",
             "5:1",
             "not both",
