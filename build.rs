@@ -53,6 +53,17 @@ fn main() {
 
 /// SHA-256, in hexadecimal, of the code in `sources` below `root`.
 pub fn digest(root: &Path, sources: &[&str]) -> String {
+    let mut digest = Sha256::new();
+    for (file, content) in code(root, sources) {
+        digest.update(format!("{} {}\n", file.display(), content.len()));
+        digest.update(content);
+    }
+    format!("{:x}", digest.finalize())
+}
+
+/// The files in `sources` below `root` and what is in them, of Rust without documentation; files for tests only
+/// are left out, and so is what is for tests in the others.
+pub fn code(root: &Path, sources: &[&str]) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     for &source in sources {
         collect(root, Path::new(source), &mut files);
@@ -78,12 +89,8 @@ pub fn digest(root: &Path, sources: &[&str]) -> String {
         let stem = file.with_extension("");
         stem.ancestors().any(|place| tests.contains(place))
     };
-    let mut digest = Sha256::new();
-    for (file, content) in contents.iter().filter(|(file, _)| !is_test(file)) {
-        digest.update(format!("{} {}\n", file.display(), content.len()));
-        digest.update(content);
-    }
-    format!("{:x}", digest.finalize())
+    contents.retain(|(file, _)| !is_test(file));
+    contents
 }
 
 /// All files of a source, with their paths below `root`. `Cargo.lock` lies beside a program, not

@@ -155,19 +155,6 @@ fn imports(code: TokenStream, found: &mut BTreeSet<String>) {
     }
 }
 
-/// `crate::` names of all files below a folder, without tests.
-fn imports_of(folder: &Path, found: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            imports_of(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let code = fs::read_to_string(&path).unwrap().parse().unwrap();
-            imports(build::without_tests(code, &mut Vec::new()), found);
-        }
-    }
-}
-
 #[test]
 fn no_code_of_a_simulation_is_missing_from_the_digest() {
     let mut found = BTreeSet::new();
@@ -178,7 +165,12 @@ fn no_code_of_a_simulation_is_missing_from_the_digest() {
             .filter(|name| !name.contains('/'))
         {
             known.insert(name.to_owned());
-            imports_of(Path::new(source), &mut found);
+            for (file, code) in build::code(Path::new(""), &[source]) {
+                if file.extension().is_some_and(|extension| extension == "rs") {
+                    let code = String::from_utf8(code).unwrap();
+                    imports(code.parse().unwrap(), &mut found);
+                }
+            }
         }
     }
     // They read, write, run programs of others, ask for the time and word messages; `hdl` describes the
