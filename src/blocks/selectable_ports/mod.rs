@@ -28,6 +28,11 @@ block! {
         let least: Vec<u128> = (0..ports)
             .map(|unused| (room(unused) * u128::from(plan.off_millionths)).div_ceil(1_000_000))
             .collect();
+        // The lower half of each field of 2^(level + 1) bits.
+        let levels = unused;
+        let lower = move |level: u32| {
+            (0..ports).filter(|bit| bit >> level & 1 == 0).map(|bit| 1u128 << bit).sum::<u128>()
+        };
         let table = |name: &str, says: &str| {
             About::new(name, format!("{says}\nThe index is the number of ports that are not in use."))
         };
@@ -55,7 +60,16 @@ block! {
         reg ended: Bit(false, "a window has ended with the cycle before"),
         pub reg busy: Bits(busy, 0, "cycles of sending in this window, those of all ports together"),
         pub reg unused: Bits(unused, 0, "the last so many ports are not in use"),
-        local so_far[_ in 0..ports + 1]: Bits(count, "ports that are sending, counted so far"),
+        local counted[level in 0..levels + 1]: Bits(
+            ports, format!("ports that are sending, in fields of {} bits", 1 << level)
+        ),
+        constant lower[level in 0..levels]: Bits(
+            ports, lower(level), format!("the lower halves of fields of {} bits", 2 << level)
+        ),
+        constant half[level in 0..levels]: Bits(
+            unused, 1 << level, format!("half of {} bits", 2 << level)
+        ),
+        number _levels(levels),
         local is_above: Bit("the load asks for one port more"),
         local is_below: Bit("the load asks for one port less"),
         child most_busy: Table(table("most_busy", "Busier ports are to be one more."), most.clone(), busy),
@@ -63,7 +77,6 @@ block! {
         constant last_cycle: Bits(cycle, u128::from(plan.window) - 1, "last cycle of a window"),
         constant most_unused: Bits(unused, u128::from(ports) - 1, "all ports but one"),
         constant all_ports: Bits(ports, u128::MAX >> (128 - ports), "all ports"),
-        number _ports(ports),
         // For the proofs (docs/evidence/proofs.md).
         property first_selectable("Packets may always take the first port."),
         property no_return(
@@ -88,14 +101,15 @@ block! {
 impl Logic for SelectablePorts {
     #[hdl_gen]
     fn update(&mut self) {
-        self.so_far[0].next = 0.into();
-        for i in 0..self._ports {
-            self.so_far[i + 1].next = self.so_far[i].val();
-            if self.transmitting.val().get_bit(i) {
-                self.so_far[i + 1].next = self.so_far[i].val() + 1;
-            }
+        comment!(
+            "Ports are counted by two, then by four, and so on: each count has a field of its own."
+        );
+        self.counted[0].next = self.transmitting.val();
+        for i in 0..self._levels {
+            self.counted[i + 1].next = (self.counted[i].val() & self.lower[i].val())
+                + ((self.counted[i].val() >> self.half[i].val()) & self.lower[i].val());
         }
-        self.sending.d.next = self.so_far[self._ports].val();
+        self.sending.d.next = bit_cast(self.counted[self._levels].val(), &self.sending);
 
         comment!(
             "A window ends in its last cycle; the next cycle looks at what was counted in it."
