@@ -6,6 +6,7 @@ use std::fs;
 use linkdoze::blocks::lane_controller::golden::{LaneController, Lanes};
 use linkdoze::config::plan::LanePlan;
 use linkdoze::hdl::check::{self, Pins};
+use linkdoze::hdl::mutants::mutants;
 use linkdoze::hdl::Claim;
 use linkdoze::mutate::part_faults;
 use linkdoze::rtl;
@@ -201,7 +202,7 @@ fn activity(plan: &LanePlan) -> Vec<(Pins, Pins)> {
 #[test]
 fn every_fault_shows() {
     let design = rtl::lane_controller(&SHORT).unwrap();
-    let faults = part_faults(&design, &activity(&SHORT)).unwrap();
+    let faults = part_faults(&design, mutants(&design), &activity(&SHORT)).unwrap();
     println!(
         "{} faults, {} of them none",
         faults.tried,

@@ -9,8 +9,9 @@ use linkdoze::blocks::selectable_ports::golden as selectable_ports;
 use linkdoze::blocks::tree_links::golden as tree_links;
 use linkdoze::config::plan::{SelectionKind, SelectionPlan};
 use linkdoze::hdl::check::{self, Pins};
+use linkdoze::hdl::mutants::mutants;
 use linkdoze::hdl::{Claim, Design};
-use linkdoze::mutate::part_faults;
+use linkdoze::mutate::{part_faults, PartFaults};
 use linkdoze::rtl::{self, SwitchPart};
 use linkdoze::synth::netlist::{self, Cells};
 use linkdoze::verify::Verdict;
@@ -371,7 +372,7 @@ fn activity(design: &Design, plan: &SelectionPlan) -> Vec<(Pins, Pins)> {
 #[test]
 #[ignore = "long; make test-all runs it"]
 fn every_fault_shows() {
-    let mut tried = 0;
+    let mut all = PartFaults::default();
     for kind in KINDS {
         // Three ports up, of four places: one place is no port.
         let plan = SelectionPlan {
@@ -382,17 +383,18 @@ fn every_fault_shows() {
             ..PLAN
         };
         for design in parts(&plan) {
-            let faults = part_faults(&design, &activity(&design, &plan)).unwrap();
-            let (all, none) = (faults.tried, faults.equivalent.len());
+            let cycles = activity(&design, &plan);
+            let faults = part_faults(&design, mutants(&design), &cycles).unwrap();
+            let (tried, none) = (faults.tried, faults.equivalent.len());
             println!(
-                "{all:>4} faults in {}, {kind:?}, {none} of them none",
+                "{tried:>4} faults in {}, {kind:?}, {none} of them none",
                 design.top()
             );
-            faults.all_found().unwrap();
-            tried += all;
+            all = all.and(faults);
         }
     }
-    assert!(tried > 300, "{tried}");
+    all.all_found().unwrap();
+    assert!(all.tried > 300, "{}", all.tried);
 }
 
 /// Yosys' netlists of every block are its Verilog, for gates and for iCE40.

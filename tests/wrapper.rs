@@ -193,6 +193,11 @@ fn what_there_is_no_wrapper_for_is_refused() {
         assert!(err.contains(says), "{arguments}: {err}");
         assert!(!folder.path().join("out").exists(), "{arguments}");
     }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("port.toml"), ETHERNET).unwrap();
+    let words = "generate port.toml -o out --ethernet xgmii32 --wrapper vectors";
+    let (_, err) = run(linkdoze(folder.path()).args(words.split(' ')), 2);
+    assert!(err.contains("a single port has no vectors"), "{err}");
 }
 
 /// A module in the netlist of Yosys.
@@ -342,12 +347,8 @@ const SYNCHRONISER: &str = "synchroniser.v";
 fn with_synchroniser(crossing: &str) -> TempDir {
     let emitted = emitted(REGISTERS, "--wrapper axi-clock");
     let folder = tempfile::tempdir().unwrap();
-    let name = SYNCHRONISER;
-    fs::copy(
-        emitted.path().join("out").join(name),
-        folder.path().join(name),
-    )
-    .unwrap();
+    let file = emitted.path().join("out").join(SYNCHRONISER);
+    fs::copy(file, folder.path().join(SYNCHRONISER)).unwrap();
     fs::write(folder.path().join("axi_lite_crossing.v"), crossing).unwrap();
     folder
 }
@@ -739,7 +740,9 @@ fn a_crossing_that_stops_fails_in_simulation() {
 fn has_registers_at_outputs(text: &str) -> bool {
     let folder = with_synchroniser(text);
     let script =
-        "read_verilog axi_lite_crossing.v synchroniser.v; hierarchy -top axi_lite_crossing; proc; flatten; opt_clean; select -assert-none o:* %ci1 t:$dff %d o:* %d; \
+        "read_verilog axi_lite_crossing.v synchroniser.v; hierarchy -top axi_lite_crossing; \
+                  proc; flatten; opt_clean; \
+                  select -assert-none o:* %ci1 t:$dff %d o:* %d; \
                   select -assert-none o:* %ci*:-$dff i:* %i";
     let (output, text) = tool(folder.path(), "yosys", &["-q", "-p", script]);
     assert!(

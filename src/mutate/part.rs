@@ -1,11 +1,10 @@
-//! The faults of the module at the top of a design that is no bare controller: its cycles are given, and its
-//! faults are tried one by one.
+//! The faults of a design that is no bare controller: its cycles are given, and its faults are tried one by one.
 
-use anyhow::{ensure, Result};
+use anyhow::{bail, ensure, Result};
 use rayon::prelude::*;
 
 use crate::hdl::check::{self, CheckError, Pins};
-use crate::hdl::mutants::{mutants, single, Mutant};
+use crate::hdl::mutants::{single, Mutant};
 use crate::hdl::verilog::{self, Header};
 use crate::hdl::Design;
 use crate::synth::netlist::{Memories, Prover, Verdict};
@@ -16,38 +15,38 @@ const FIRST_SHARE: usize = 6;
 /// Seconds of processor time in which ABC is to prove that a fault is none.
 const ABC_TIMEOUT: u64 = 60;
 
-/// What became of the faults of a module.
-#[derive(Debug)]
+/// What became of the faults of a design.
+#[derive(Debug, Default)]
 pub struct PartFaults {
-    /// Every fault that was tried.
+    /// How many were tried.
     pub tried: usize,
-    /// Those that show at no output and are none: ABC proved that the module does the same with them.
+    /// Those that show at no output and are none: ABC proved that the design does the same with them.
     pub equivalent: Vec<Mutant>,
     /// Those that show at no output and may be faults all the same.
     pub survived: Vec<Mutant>,
 }
 
-/// Tries every single fault of the module at the top of a design: whether an output differs, within these
-/// cycles, from what is expected there, or a simulator warns; if not, whether the fault is proved to be none,
-/// whatever the modules inside do. Each cycle has its inputs and the outputs of a golden model.
+/// Tries single faults of a design: whether an output differs, within these cycles, from what is expected there,
+/// or a simulator warns; if not, whether the fault is proved to be none. Each cycle has its inputs and the outputs
+/// of a golden model.
 ///
 /// # Errors
 /// If a tool is missing or fails, or the design has other outputs without a fault.
 ///
 /// # Panics
 /// If an output is missing in a cycle.
-pub fn part_faults(design: &Design, cycles: &[(Pins, Pins)]) -> Result<PartFaults> {
+pub fn part_faults(
+    design: &Design,
+    faults: Vec<Mutant>,
+    cycles: &[(Pins, Pins)],
+) -> Result<PartFaults> {
     let prover = Prover::find()?;
     let pins = design.pins();
     let files = |design: &Design| verilog::print(design, &Header::for_tests());
     let intact = files(design);
-    let differs = check::first_difference(&intact, &pins, cycles)?;
-    ensure!(
-        differs.is_none(),
-        "{} without a fault differs in cycle {}",
-        design.top(),
-        differs.unwrap_or(0)
-    );
+    if let Some(cycle) = check::first_difference(&intact, &pins, cycles)? {
+        bail!("{} without a fault differs in cycle {cycle}", design.top());
+    }
     let shows = |wrong: &[(String, String)]| -> Result<bool> {
         for cycles in [&cycles[..cycles.len() / FIRST_SHARE], cycles] {
             match check::first_difference(wrong, &pins, cycles) {
@@ -58,48 +57,57 @@ pub fn part_faults(design: &Design, cycles: &[(Pins, Pins)]) -> Result<PartFault
         }
         Ok(false)
     };
-    let mut all = mutants(design);
-    all.retain(|mutant| mutant.module == design.top());
-    let tried = all.len();
-    let hidden: Vec<Option<(Mutant, Verdict)>> = all
+    // In its module alone, whatever the modules inside do, a fault is soon proved to be none.
+    let is_none =
+        |module: &str, wrong: &[(String, String)]| -> Result<bool> {
+            let (memories, limit) = (Memories::Inside, ABC_TIMEOUT);
+            let alone = prover.same_module(design, module, &intact, wrong, memories, limit)?;
+            Ok(alone == Verdict::Equal
+                || prover.same(design, &intact, wrong, limit)? == Verdict::Equal)
+        };
+    let tried = faults.len();
+    let hidden: Vec<Option<(Mutant, bool)>> = faults
         .into_par_iter()
-        .map(|mutant| {
-            let wrong = files(&single(design, &mutant));
+        .map(|fault| {
+            let wrong = files(&single(design, &fault));
             if shows(&wrong)? {
                 return Ok(None);
             }
-            let (top, memories) = (design.top(), Memories::Inside);
-            let verdict =
-                prover.same_module(design, top, &intact, &wrong, memories, ABC_TIMEOUT)?;
-            Ok(Some((mutant, verdict)))
+            let is_none = is_none(&fault.module, &wrong)?;
+            Ok(Some((fault, is_none)))
         })
         .collect::<Result<_>>()?;
-    let (equivalent, survived): (Vec<_>, Vec<_>) = hidden
-        .into_iter()
-        .flatten()
-        .partition(|(_, verdict)| *verdict == Verdict::Equal);
-    let mutants = |of: Vec<(Mutant, Verdict)>| of.into_iter().map(|it| it.0).collect();
-    Ok(PartFaults {
+    let mut found = PartFaults {
         tried,
-        equivalent: mutants(equivalent),
-        survived: mutants(survived),
-    })
+        ..PartFaults::default()
+    };
+    for (fault, is_none) in hidden.into_iter().flatten() {
+        match is_none {
+            true => found.equivalent.push(fault),
+            false => found.survived.push(fault),
+        }
+    }
+    Ok(found)
 }
 
 impl PartFaults {
-    /// Every fault shows, or is none; and those that are none are few enough that the others say something.
+    /// That no fault survived, and fewer than one in eight are none: so the others say something.
     ///
     /// # Errors
-    /// If one survived, or one in six or more is none.
+    /// If it is not so.
     pub fn all_found(&self) -> Result<()> {
         let lines: Vec<String> = self.survived.iter().map(Mutant::text).collect();
         ensure!(lines.is_empty(), "not found:\n{}", lines.join("\n"));
-        let none = self.equivalent.len();
-        ensure!(
-            none < self.tried / 6,
-            "{none} of {} faults are none",
-            self.tried
-        );
+        let (none, tried) = (self.equivalent.len(), self.tried);
+        ensure!(8 * none < tried, "{none} of {tried} faults are none");
         Ok(())
+    }
+
+    /// Both together.
+    pub fn and(mut self, other: PartFaults) -> PartFaults {
+        self.tried += other.tried;
+        self.equivalent.extend(other.equivalent);
+        self.survived.extend(other.survived);
+        self
     }
 }

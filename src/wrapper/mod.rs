@@ -27,8 +27,8 @@ pub enum Feature {
 pub enum WrapperError {
     /// There is one port.
     #[error(
-        "--wrapper vectors: a single port has no vectors: leave out `vectors`, or give --ports N, which \
-         --ethernet does not go with"
+        "--wrapper vectors: a single port has no vectors: leave out `vectors`, or give --ports N \
+         (without --ethernet)"
     )]
     NoVectors,
     /// There is no AXI4-Lite.
@@ -193,21 +193,14 @@ impl Wrapper {
     }
 }
 
-/// The text of a module of the crossing, with the prefix before the names of its modules.
+/// The text of a module of the crossing, with the prefix before the names of modules, where they are defined and
+/// where they are instantiated.
 fn with_prefix(body: &str, prefix: &str) -> String {
-    let named = body.replace(
-        &format!("module {CROSSING} "),
-        &format!("module {prefix}{CROSSING} "),
-    );
-    // Where it is defined and where it is instantiated.
-    let instances = named.replace(
-        &format!("  {SYNCHRONISER} u_"),
-        &format!("  {prefix}{SYNCHRONISER} u_"),
-    );
-    instances.replace(
-        &format!("module {SYNCHRONISER} "),
-        &format!("module {prefix}{SYNCHRONISER} "),
-    )
+    [CROSSING, SYNCHRONISER]
+        .iter()
+        .fold(body.to_owned(), |text, module| {
+            text.replace(&format!("{module} "), &format!("{prefix}{module} "))
+        })
 }
 
 /// What the wrapper is, for its head.

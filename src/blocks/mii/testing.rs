@@ -12,6 +12,7 @@ use super::golden::{Character, Lanes};
 use super::{Mii, ERROR, IDLE, LPI, SEQUENCE, START, TERMINATE};
 use crate::hdl::check;
 pub(crate) use crate::hdl::check::Pins;
+use crate::hdl::mutants::mutants;
 use crate::hdl::sim::Pin;
 use crate::hdl::{elaborate, verilog};
 use crate::mutate::part_faults;
@@ -211,9 +212,13 @@ pub(crate) fn check_edits(block: &impl Block, edits: &[Edit], cycles: &[(Pins, P
     });
 }
 
-/// That every single fault of a block shows at an output within these cycles, or is proved to be none.
+/// That every single fault of the module of a block shows at an output within these cycles, or is proved to be
+/// none.
 pub(crate) fn every_fault(name: &str, block: &impl Block, cycles: &[(Pins, Pins)]) {
-    let faults = part_faults(&elaborate(block).unwrap(), cycles).unwrap();
+    let design = elaborate(block).unwrap();
+    let mut faults = mutants(&design);
+    faults.retain(|fault| fault.module == design.top());
+    let faults = part_faults(&design, faults, cycles).unwrap();
     let none = faults.equivalent.len();
     println!("{:>4} faults in {name}, {none} of them none", faults.tried);
     faults.all_found().unwrap();

@@ -28,8 +28,9 @@ block! {
         let least: Vec<u128> = (0..ports)
             .map(|unused| (room(unused) * u128::from(plan.off_millionths)).div_ceil(1_000_000))
             .collect();
+        // Until one field has them all.
+        let levels = clog2(ports.into());
         // The lower half of each field of 2^(level + 1) bits.
-        let levels = unused;
         let lower = move |level: u32| {
             (0..ports).filter(|bit| bit >> level & 1 == 0).map(|bit| 1u128 << bit).sum::<u128>()
         };
@@ -61,7 +62,10 @@ block! {
         pub reg busy: Bits(busy, 0, "cycles of sending in this window, those of all ports together"),
         pub reg unused: Bits(unused, 0, "the last so many ports are not in use"),
         local counted[level in 0..levels + 1]: Bits(
-            ports, format!("ports that are sending, in fields of {} bits", 1 << level)
+            ports, match level {
+                0 => "ports that are sending, a bit each".to_owned(),
+                _ => format!("ports that are sending, in fields of {} bits", 1 << level),
+            }
         ),
         constant lower[level in 0..levels]: Bits(
             ports, lower(level), format!("the lower halves of fields of {} bits", 2 << level)
